@@ -1,0 +1,106 @@
+"""Frozen values that the engine takes in and hands out. Moments are aware UTC datetimes, durations are seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+
+from jobs.core.states import OutcomeKind, Status
+
+
+class Priority(IntEnum):
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+    CRITICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What an attempt needs before it may start: whole cores and megabytes of memory (0 = does not say)."""
+
+    cores: int = 1
+    memory_mb: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What an attempt holds: ids of physical cores, a number of virtual slots, megabytes of memory."""
+
+    cores: tuple[int, ...]
+    virtual: int
+    memory_mb: int
+
+    @property
+    def pinned(self) -> bool:
+        """Only an allocation without virtual slots has cores to itself, so only it is pinned to them."""
+        return bool(self.cores) and self.virtual == 0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """`max_retries` extra attempts. Backoff before attempt n+1: see `jobs.core.retry`."""
+
+    max_retries: int = 0
+    delay_seconds: float = 60.0
+    max_delay_seconds: float = 3600.0
+    jitter: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The part of a job's definition that decisions are made from. `revision` rises with every edit."""
+
+    id: int
+    revision: int = 1
+    name: str = ""
+    demand: Demand = Demand()
+    priority: int = Priority.MEDIUM
+    timeout_seconds: float | None = None
+    retry: RetryPolicy = RetryPolicy()
+    paused: bool = False
+    usual_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued."""
+
+    id: int
+    job_id: int
+    status: Status
+    logical_at: datetime
+    due_at: datetime
+    generation: int = 0
+    schedule_id: int | None = None
+    queued_at: datetime | None = None
+    order_key: int | None = None
+    attempts: int = 0
+    lost_attempts: int = 0
+    retry_at: datetime | None = None
+    cancel_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success."""
+
+    kind: OutcomeKind
+    ended_at: datetime
+    started_at: datetime | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    error: str = ""
+    duration_seconds: float | None = None
+    cpu_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+    descendants_ended: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why an instance waits: a code and what it is about. The sentence is made when somebody looks."""
+
+    code: str
+    subject: dict[str, object] = field(default_factory=dict)
