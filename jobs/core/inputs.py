@@ -1,0 +1,86 @@
+"""What the engine is told. Each is a fact that is already durable, or the end of a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs.core.records import Instance, Job, Outcome
+from jobs.core.triggers import Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class JobChanged:
+    """A job was made, edited, paused or resumed."""
+
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class JobGone:
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChanged:
+    """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did."""
+
+    schedule_id: int
+    job_id: int
+    trigger: Trigger
+    watched_from: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleGone:
+    schedule_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceSeen:
+    """An instance as the store has it now: submitted, cancelled, moved or finished by somebody else."""
+
+    instance: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceGone:
+    instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The runner has claimed the attempt and its process exists."""
+
+    instance_id: int
+    token: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The attempt is over and no process of it is left."""
+
+    instance_id: int
+    token: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionChanged:
+    """Whether this node may start anything; `stopped` is the sentence that says why not, empty when it may."""
+
+    stopped: str
+
+
+Input = (
+    JobChanged
+    | JobGone
+    | ScheduleChanged
+    | ScheduleGone
+    | InstanceSeen
+    | InstanceGone
+    | Began
+    | Ended
+    | AdmissionChanged
+)

@@ -1,0 +1,68 @@
+"""The definition of a job: what runs, what it needs, what happens when it fails."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+
+class Job(models.Model):
+    """`revision` rises with every edit; a start checks it, so a stale plan can delay a run but never start it wrongly."""
+
+    class Kind(models.TextChoices):
+        SCRIPT = "script", "Python script"
+        SCRIPT_PATH = "script_path", "Script file on the node"
+        COMMAND = "command", "Shell command"
+
+    class Priority(models.IntegerChoices):
+        LOW = 0, "low"
+        MEDIUM = 1, "medium"
+        HIGH = 2, "high"
+        CRITICAL = 3, "critical"
+
+    name = models.CharField(max_length=200, unique=True)
+    description = models.TextField(blank=True, default="")
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.SCRIPT)
+    body = models.TextField(help_text="The script's text, its path, or the command line.")
+    environment = models.JSONField(default=dict, blank=True, help_text="Variables added to the job's environment.")
+    cores = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
+    memory_mb = models.PositiveIntegerField(default=0, help_text="Reserved, not enforced. 0 reserves none.")
+    timeout_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001)])
+    kill_grace_seconds = models.FloatField(default=10.0, validators=[MinValueValidator(0.0)])
+    priority = models.PositiveSmallIntegerField(choices=Priority.choices, default=Priority.MEDIUM)
+    max_retries = models.PositiveSmallIntegerField(default=0)
+    retry_delay_seconds = models.FloatField(default=60.0, validators=[MinValueValidator(0.0)])
+    retry_max_delay_seconds = models.FloatField(default=3600.0, validators=[MinValueValidator(0.0)])
+    retry_jitter = models.BooleanField(default=True)
+    keep_workspace = models.BooleanField(null=True, blank=True, help_text="Empty: as the site's setting says.")
+    tags = models.JSONField(default=list, blank=True)
+    notify_email = models.TextField(blank=True, default="", help_text="Told when an instance fails for good.")
+    notify_webhook = models.TextField(blank=True, default="", help_text="Posted to when an instance fails for good.")
+    paused_at = models.DateTimeField(null=True, blank=True)
+    paused_by = models.CharField(max_length=150, blank=True, default="")
+    revision = models.PositiveIntegerField(default=1)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(cores__gte=1), name="job_needs_a_core"),
+            models.CheckConstraint(condition=Q(priority__lte=3), name="job_priority_known"),
+            models.CheckConstraint(
+                condition=Q(timeout_seconds__isnull=True) | Q(timeout_seconds__gt=0), name="job_timeout_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(retry_delay_seconds__gte=0) & Q(retry_max_delay_seconds__gte=0), name="job_delays_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def paused(self) -> bool:
+        return self.paused_at is not None

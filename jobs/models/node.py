@@ -1,0 +1,30 @@
+"""A machine that runs the service."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+
+
+class Node(models.Model):
+    """Known by the UUID kept in its data folder; host name and boot id are only hints for people."""
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)
+    name = models.CharField(max_length=64, unique=True)
+    incarnation = models.PositiveIntegerField(default=0, help_text="Rises at each start of the service.")
+    host_name = models.CharField(max_length=255, blank=True, default="")
+    boot_id = models.CharField(max_length=36, blank=True, default="")
+    pid = models.PositiveIntegerField(null=True, blank=True)
+    version = models.CharField(max_length=32, blank=True, default="")
+    cores = models.JSONField(default=list, help_text="Ids of the physical cores that may be given out.")
+    overcommit = models.FloatField(default=1.5)
+    memory_mb = models.PositiveIntegerField(default=0, help_text="Memory that may be reserved.")
+    notices = models.JSONField(default=list, blank=True, help_text="Sentences about what this machine cannot do.")
+    admission_stopped = models.TextField(blank=True, default="", help_text="Why nothing new starts here.")
+    started_at = models.DateTimeField(null=True, blank=True)
+    stopped_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
