@@ -1,0 +1,172 @@
+"""The only reader of environment variables: a typed value, or one sentence that says what to change."""
+
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import dj_database_url
+
+TRUE_WORDS = ("1", "true", "yes", "on")
+FALSE_WORDS = ("0", "false", "no", "off")
+
+
+class SettingError(Exception):
+    """An environment value that cannot be used. `manage.py` prints it as one line and exits 2."""
+
+    def __init__(self, name: str, given: str, expected: str, advice: str) -> None:
+        self.name = name
+        super().__init__(f"{name} is {given!r}, but must be {expected}. {advice}")
+
+
+def text(name: str, default: str = "") -> str:
+    """The value without surrounding blanks; an empty value counts as unset, as in a shell's `${NAME:-default}`."""
+    return os.environ.get(name, "").strip() or default
+
+
+def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
+    """A comma-separated list, blanks around the items dropped."""
+    given = text(name)
+    return [word.strip() for word in given.split(",") if word.strip()] if given else list(default)
+
+
+def integer(name: str, default: int, *, lowest: int, highest: int) -> int:
+    """A whole number from `lowest` to `highest`, both included."""
+    given = text(name)
+    if not given:
+        return default
+    expected = f"a whole number from {lowest} to {highest}"
+    try:
+        number = int(given)
+    except ValueError:
+        raise SettingError(name, given, expected, f"Unset it for the default of {default}.") from None
+    if not lowest <= number <= highest:
+        raise SettingError(name, given, expected, f"Unset it for the default of {default}.")
+    return number
+
+
+def flag(name: str, default: bool = False) -> bool:
+    given = text(name).lower()
+    if not given:
+        return default
+    if given in TRUE_WORDS:
+        return True
+    if given in FALSE_WORDS:
+        return False
+    raise SettingError(name, given, "1, true, yes, on or 0, false, no, off", "Say 1 or 0.")
+
+
+def time_zone(name: str, default: str) -> str:
+    """The name of an IANA zone that this machine can load."""
+    given = text(name, default)
+    try:
+        ZoneInfo(given)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # A folder name such as "Europe" raises IsADirectoryError, an absolute path ValueError.
+        raise SettingError(name, given, "the name of an IANA time zone", "Say for example Europe/Berlin.") from None
+    return given
+
+
+def folder(name: str, default: Path) -> Path:
+    """An absolute folder, made if it does not exist yet (readable by its owner only: it holds keys and outputs)."""
+    given = Path(text(name, str(default))).expanduser()
+    path = given if given.is_absolute() else Path.cwd() / given
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SettingError(
+            name, str(given), f"a folder that can be made and written ({reason})", f"Set {name} to another folder."
+        ) from None
+    return path
+
+
+def url(name: str, *, schemes: tuple[str, ...], example: str) -> SplitResult | None:
+    """The parts of a URL of one of these schemes, or None when unset."""
+    given = text(name)
+    if not given:
+        return None
+    try:
+        parts = urlsplit(given)
+        valid = parts.scheme in schemes and (parts.port is None or parts.port > 0)
+    except ValueError:
+        valid = False
+    if not valid:
+        # The URL may hold a password, so it is not repeated.
+        raise SettingError(
+            name, _without_password(given), f"a URL that starts with {' or '.join(schemes)}:", f"Say {example}"
+        )
+    return parts
+
+
+def text_of_url(name: str, *, schemes: tuple[str, ...], example: str) -> str:
+    parts = url(name, schemes=schemes, example=example)
+    return parts.geturl() if parts else ""
+
+
+def database_url(name: str, default: Path) -> dict[str, object]:
+    """Django's settings of the database at this URL; the SQLite file `default` when unset."""
+    parts = url(
+        name,
+        schemes=("postgres", "postgresql", "sqlite"),
+        example="postgres://user:password@host:5432/rota, or unset it for SQLite in the data folder.",
+    )
+    if parts is None:
+        return {"ENGINE": "jobs.sqlite", "NAME": str(default)}
+    database = dict(dj_database_url.parse(parts.geturl()))
+    if not database["NAME"] or database["NAME"] == ":memory:":
+        raise SettingError(
+            name,
+            _without_password(parts.geturl()),
+            "a URL that names a database",
+            "End it with /rota (PostgreSQL) or an absolute file path (sqlite:////srv/rota/db.sqlite3).",
+        )
+    if parts.scheme == "sqlite":
+        return {"ENGINE": "jobs.sqlite", "NAME": database["NAME"]}
+    return database
+
+
+def secret_key(name: str, file: Path) -> str:
+    """The key that signs sessions: the variable, else a random one that is kept in `file` (mode 0600)."""
+    given = text(name)
+    if given and len(given) < 32:
+        raise SettingError(name, "*" * len(given), "at least 32 characters long", "Unset it to have one made.")
+    return given or _kept_key(file)
+
+
+def _kept_key(file: Path) -> str:
+    try:
+        if not file.exists():
+            _write_new(file, secrets.token_urlsafe(48))
+        return file.read_text().strip()
+    except OSError as error:
+        raise SettingError(
+            "ROTA_DATA",
+            str(file.parent),
+            f"a folder in which {file.name} can be read and written ({error.strerror})",
+            "Give it to the user who runs Rota, or set ROTA_DATA to another folder.",
+        ) from None
+
+
+def _write_new(file: Path, key: str) -> None:
+    # Two commands may start at once in an empty folder: link() lets one of them win with its file complete, so
+    # that the other never reads an empty key.
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(key)
+        stream.flush()
+        os.fsync(descriptor)
+    try:
+        os.link(draft, file)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+
+
+def _without_password(given: str) -> str:
+    scheme, mark, rest = given.partition("://")
+    credentials, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{credentials.partition(':')[0]}:***@{host}" if at else given

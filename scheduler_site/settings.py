@@ -1,0 +1,104 @@
+"""All settings of the site. Whoever runs it sets environment variables (docs/settings.md), never this file."""
+
+from pathlib import Path
+
+from scheduler_site import environment, outgoing_mail
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DEBUG = environment.flag("ROTA_DEBUG")
+
+# --- Where everything is kept ---
+
+DATA_DIR = environment.folder("ROTA_DATA", BASE_DIR / "var")
+SECRET_KEY = environment.secret_key("ROTA_SECRET_KEY", DATA_DIR / "secret_key")
+PORT = environment.integer("ROTA_PORT", 8000, lowest=1, highest=65535)
+
+# --- What the scheduler may do ---
+
+DEFAULT_TIME_ZONE = environment.time_zone("ROTA_TIME_ZONE", "UTC")  # of new schedules
+MIN_FREE_DISK_MB = environment.integer("ROTA_MIN_FREE_DISK_MB", 500, lowest=0, highest=10_000_000)
+KEEP_WORKSPACES = environment.flag("ROTA_KEEP_WORKSPACES")
+LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt and stream
+
+# --- Whom it tells when an instance fails for good ---
+
+NOTIFY_EMAIL = environment.words("ROTA_NOTIFY_EMAIL")  # addresses; none unless set
+NOTIFY_WEBHOOK = environment.text_of_url(
+    "ROTA_NOTIFY_WEBHOOK", schemes=("http", "https"), example="https://chat.example/hooks/rota"
+)
+DEFAULT_FROM_EMAIL = environment.text("ROTA_EMAIL_FROM", "rota@localhost")
+globals().update(outgoing_mail.from_url("ROTA_EMAIL_URL"))
+
+# --- Database, cache, channel layer ---
+
+DATABASES = {"default": environment.database_url("DATABASE_URL", DATA_DIR / "db.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = environment.text_of_url(
+    "REDIS_URL", schemes=("redis", "rediss", "unix"), example="redis://127.0.0.1:6379/0"
+)
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+# --- Django ---
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "ninja",
+    "jobs",
+    "dashboard",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "scheduler_site.urls"
+ASGI_APPLICATION = "scheduler_site.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+
+# --- Who may come in ---
+
+ALLOWED_HOSTS = environment.words("ROTA_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
