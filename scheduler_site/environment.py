@@ -113,7 +113,7 @@ def database_url(name: str, default: Path) -> dict[str, object]:
         example="postgres://user:password@host:5432/rota, or unset it for SQLite in the data folder.",
     )
     if parts is None:
-        return {"ENGINE": "jobs.sqlite", "NAME": str(default)}
+        return _sqlite(str(default))
     database = dict(dj_database_url.parse(parts.geturl()))
     if not database["NAME"] or database["NAME"] == ":memory:":
         raise SettingError(
@@ -123,8 +123,13 @@ def database_url(name: str, default: Path) -> dict[str, object]:
             "End it with /rota (PostgreSQL) or an absolute file path (sqlite:////srv/rota/db.sqlite3).",
         )
     if parts.scheme == "sqlite":
-        return {"ENGINE": "jobs.sqlite", "NAME": database["NAME"]}
+        return _sqlite(str(database["NAME"]))
     return database
+
+
+def _sqlite(file: str) -> dict[str, object]:
+    # Tests get a file too: a database in memory has no WAL and is one connection for all threads.
+    return {"ENGINE": "jobs.sqlite", "NAME": file, "TEST": {"NAME": f"{file}.test"}}
 
 
 def secret_key(name: str, file: Path) -> str:
