@@ -1,0 +1,58 @@
+"""Telling the engine, in this process or another, that something was committed.
+
+Never needed for correctness: the engine looks once a second by itself. It takes the second off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection, transaction
+
+SOCKET_NAME = "wake.sock"
+CHANNEL = "rota_wake"
+
+_listeners: list[Callable[[], None]] = []
+
+
+def listen(listener: Callable[[], None]) -> Callable[[], None]:
+    """Call `listener` after each commit of this process that recorded an event. Returns what ends that."""
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
+def after_commit() -> None:
+    """Wake whoever follows the feed, once the transaction in hand has committed."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"NOTIFY {CHANNEL}")
+    transaction.on_commit(_wake)
+
+
+def _wake() -> None:
+    for listener in list(_listeners):
+        listener()
+    if not _listeners and connection.vendor == "sqlite":
+        send_datagram(settings.DATA_DIR)
+
+
+def send_datagram(data_dir: Path) -> None:
+    """One empty datagram to the service of this data folder. Nobody there, or its buffer full, is fine: see above."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sender, short_path(data_dir) as path:
+        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+            sender.sendto(b"", path)
+
+
+@contextlib.contextmanager
+def short_path(data_dir: Path):  # type: ignore[no-untyped-def]  # a generator of one str
+    """The wake socket's address. A socket's path may have 108 bytes, a data folder's more: go by its descriptor."""
+    folder = os.open(data_dir, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{SOCKET_NAME}"
+    finally:
+        os.close(folder)

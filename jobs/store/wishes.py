@@ -1,0 +1,89 @@
+"""What people may ask of an instance. Each is one guarded move with its event, in one transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from django.db import transaction
+from django.db.models import Max
+
+from jobs.core.order import order_key
+from jobs.core.states import WAITING, Status
+from jobs.models import Instance, Job
+from jobs.store.events import NewEvent, record
+
+
+class CancelAnswer(StrEnum):
+    """`cancelled`: it waited and will not run. `stopping`: it runs and is being ended. `ended`: too late, as it was."""
+
+    CANCELLED = "cancelled"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
+@transaction.atomic
+def submit(
+    job: Job,
+    *,
+    cause: Instance.Cause,
+    actor: str,
+    now: datetime,
+    due_at: datetime | None = None,
+    logical_at: datetime | None = None,
+    retry_of: Instance | None = None,
+) -> Instance:
+    """Insert an instance: queued if it is due, else pending. Its logical date is its due moment unless given.
+
+    A logical date that the job has already takes the next generation.
+    """
+    due = due_at or now
+    logical = logical_at or due
+    latest = Instance.objects.filter(job=job, logical_at=logical).aggregate(top=Max("generation"))["top"]
+    instance = Instance(
+        job=job,
+        logical_at=logical,
+        generation=0 if latest is None else latest + 1,
+        status=Status.QUEUED if due <= now else Status.PENDING,
+        cause=cause,
+        due_at=due,
+        retry_of=retry_of,
+        created_by=actor,
+        created_at=now,
+    )
+    if instance.status == Status.QUEUED:
+        instance.queued_at, instance.order_key, instance.hold_code = now, order_key(job.priority, now), "turn"
+    instance.save(force_insert=True)
+    event = NewEvent(
+        now,
+        f"instance.{instance.status}",
+        job.pk,
+        instance.pk,
+        to_status=instance.status,
+        actor=actor,
+        data={"logical_at": logical.isoformat(), "cause": instance.cause},
+    )
+    record([event])
+    return instance
+
+
+@transaction.atomic
+def cancel(instance_id: int, *, actor: str, now: datetime) -> CancelAnswer:
+    """Cancel what waits at once; ask what runs to stop. A second wish, or one after the end, changes nothing.
+
+    Raises Instance.DoesNotExist.
+    """
+    instance = Instance.objects.select_for_update().get(pk=instance_id)
+    wish = {"cancel_requested_at": now, "cancel_requested_by": actor}
+    rows = Instance.objects.filter(pk=instance_id)
+    if rows.filter(status__in=WAITING).update(status=Status.CANCELLED, ended_at=now, hold_code="", **wish):
+        record([_moved(instance, "instance.ended", Status.CANCELLED, actor, now)])
+        return CancelAnswer.CANCELLED
+    if rows.filter(status=Status.RUNNING, cancel_requested_at__isnull=True).update(**wish):
+        record([_moved(instance, "instance.cancel_requested", Status.RUNNING, actor, now)])
+        return CancelAnswer.STOPPING
+    return CancelAnswer.STOPPING if rows.filter(status=Status.RUNNING).exists() else CancelAnswer.ENDED
+
+
+def _moved(instance: Instance, kind: str, to: Status, actor: str, now: datetime) -> NewEvent:
+    return NewEvent(now, kind, instance.job_id, instance.pk, None, instance.status, to, actor)
