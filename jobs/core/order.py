@@ -6,6 +6,7 @@ go by instance id. Smaller is sooner.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from jobs.core.records import Priority
@@ -15,12 +16,17 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Microseconds since 1970 stay below 2**52 until the year 2112, and four bands of that fit a signed 64-bit column.
 BAND = 2**52
 
+OrderKey = Callable[[int, datetime], int]
 
-def fifo_key(queued_at: datetime) -> int:
+
+def fifo(priority: int, queued_at: datetime) -> int:  # noqa: ARG001 - one signature for every order
     """Microseconds since 1970 at which it was first queued."""
     return (queued_at - EPOCH) // timedelta(microseconds=1)
 
 
-def order_key(priority: int, queued_at: datetime) -> int:
+def by_priority(priority: int, queued_at: datetime) -> int:
     """Priority first (critical before low), first come first served inside one priority."""
-    return (Priority.CRITICAL - priority) * BAND + fifo_key(queued_at)
+    return (Priority.CRITICAL - priority) * BAND + fifo(priority, queued_at)
+
+
+ORDERS: dict[str, OrderKey] = {"fifo": fifo, "priority": by_priority}

@@ -55,8 +55,8 @@ class Instance(models.Model):
             models.UniqueConstraint(fields=["job", "logical_at", "generation"], name="instance_once_per_fire"),
             models.CheckConstraint(condition=Q(status__in=[s.value for s in Status]), name="instance_status_known"),
             models.CheckConstraint(
-                condition=Q(status__in=[s.value for s in TERMINAL], ended_at__isnull=False)
-                | Q(status__in=[s.value for s in LIVE], ended_at__isnull=True),
+                condition=Q(status__in=[s.value for s in sorted(TERMINAL)], ended_at__isnull=False)
+                | Q(status__in=[s.value for s in sorted(LIVE)], ended_at__isnull=True),
                 name="instance_ended_iff_terminal",
             ),
             models.CheckConstraint(
@@ -78,7 +78,7 @@ class Instance(models.Model):
             models.Index(fields=["retry_at", "id"], name="instance_retrying_due", condition=Q(status="retrying")),
             models.Index(fields=["node"], name="instance_running_on_node", condition=Q(status="running")),
             models.Index(fields=["job", "-id"], name="instance_of_job_newest"),
-            models.Index(fields=["job"], name="instance_live_of_job", condition=Q(status__in=[s.value for s in LIVE])),
+            models.Index(fields=["job"], name="instance_live_of_job", condition=Q(status__in=[s.value for s in sorted(LIVE)])),
             models.Index(F("ended_at").desc(), name="instance_failures_newest", condition=Q(status__in=["failed", "timeout"])),
         ]
 

@@ -56,13 +56,14 @@ class WriteLock:
             turn = _Turn(owner)
             queue = self._engine_queue if is_engine_thread() else self._page_queue
             queue.append(turn)
-        if turn.came.wait(timeout_seconds):
-            return True
-        with self._mutex:
-            if self._owner is owner:  # handed over between the end of the wait and here
-                return True
-            queue.remove(turn)
-            return False
+        try:
+            turn.came.acquire(timeout=timeout_seconds)
+        finally:
+            # Also after Ctrl-C: a turn left behind would be handed the lock and never give it back.
+            with self._mutex:
+                if turn in queue:
+                    queue.remove(turn)
+        return self._owner is owner  # also when it was handed over just as the time ended
 
     def release(self, owner: object) -> None:
         """Hand the lock to the next that waits; nothing happens if `owner` does not hold it."""
@@ -75,7 +76,7 @@ class WriteLock:
                 return
             turn = queue.popleft()
             self._owner = turn.owner
-            turn.came.set()
+            turn.came.release()
 
     def held_by(self, owner: object) -> bool:
         return self._owner is owner
@@ -91,7 +92,8 @@ class _Turn:
 
     def __init__(self, owner: object) -> None:
         self.owner = owner
-        self.came = threading.Event()
+        self.came = threading.Lock()  # an Event does the same in five times the time
+        self.came.acquire()
 
 
 _locks: dict[str, WriteLock] = {}

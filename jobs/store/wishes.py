@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
-from jobs.core.order import order_key
+from jobs.core.order import ORDERS
 from jobs.core.states import WAITING, Status
 from jobs.models import Instance, Job
 from jobs.store.events import NewEvent, record
@@ -52,7 +53,7 @@ def submit(
         created_at=now,
     )
     if instance.status == Status.QUEUED:
-        instance.queued_at, instance.order_key, instance.hold_code = now, order_key(job.priority, now), "turn"
+        instance.queued_at, instance.order_key, instance.hold_code = now, ORDERS[settings.ORDER](job.priority, now), "turn"
     instance.save(force_insert=True)
     event = NewEvent(
         now,
