@@ -14,7 +14,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except SettingError as error:
-        print(f"manage.py: {error}", file=sys.stderr)
+        sys.stderr.write(f"manage.py: {error}\n")
         sys.exit(2)
 
 

@@ -8,7 +8,7 @@ import django
 # A developer's own settings must not decide what a test sees. pytest-django would load the settings before it reads
 # this file if pyproject.toml named them, so they are named and loaded here.
 for name in list(os.environ):
-    if name.startswith("ROTA_") and name != "ROTA_TEST_REQUIRE" or name in ("DATABASE_URL", "REDIS_URL"):
+    if (name.startswith("ROTA_") and name != "ROTA_TEST_REQUIRE") or name in ("DATABASE_URL", "REDIS_URL"):
         del os.environ[name]
 os.environ["ROTA_DATA"] = tempfile.mkdtemp(prefix="rota-tests-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "scheduler_site.settings"
