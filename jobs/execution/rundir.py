@@ -1,0 +1,113 @@
+"""The files that service and runner agree on, in <data folder>/runs/<instance>/<attempt>-<token>/.
+
+    spec.json     how to run it; written by the service before the launcher is asked
+    job/          the script, if the job is one
+    claim         who may act for the attempt: see claim.py
+    started.json  process id of the job, when it started
+    cancel        its presence is the wish to end the attempt
+    log/          what the job printed: see log.py
+    reserve       space kept so that the result can be written on a full disk
+    result.json   how it ended
+    work/         the job's workspace
+
+A directory is held open by its descriptor: one that was removed and made again under the same name is not it any
+more, which is what keeps a late runner out of the new one. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
+CLAIM, CANCEL, RESERVE = "claim", "cancel", "reserve"
+SCRIPTS, LOG, WORK = "job", "log", "work"
+PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
+
+
+class BrokenFileError(ValueError):
+    """A file of a run directory that is there but does not hold what it should."""
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"{path} holds {found}, expected a JSON object")
+
+
+class RunDir:
+    """One run directory, held open. `path` is for people and for exec; files are reached through `fd`."""
+
+    def __init__(self, path: str) -> None:
+        """FileNotFoundError if it is not there (any more)."""
+        self.path = path
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def __enter__(self) -> RunDir:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def has(self, name: str) -> bool:
+        try:
+            os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def open(self, name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE, dir_fd=self.fd)
+
+    def remove(self, name: str) -> None:
+        """Remove the file; fine if there is none."""
+        try:
+            os.unlink(name, dir_fd=self.fd)
+        except FileNotFoundError:
+            return
+
+    def make_dir(self, name: str) -> None:
+        os.mkdir(name, PRIVATE_DIR, dir_fd=self.fd)
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """The object in the file, None if there is no file. BrokenFileError if it is not a JSON object."""
+        try:
+            fd = self.open(name, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            content = file.read()
+        try:
+            data = json.loads(content)
+        except ValueError as error:
+            raise BrokenFileError(f"{self.path}/{name}", f"{content[:40]!r}") from error
+        if not isinstance(data, dict):
+            raise BrokenFileError(f"{self.path}/{name}", type(data).__name__)
+        return data
+
+    def write_json(self, name: str, data: dict[str, Any]) -> None:
+        """Whole or not at all, and on the disk when this returns: written beside, synced, renamed, directory synced."""
+        self.write(name, json.dumps(data).encode())
+        self.sync()
+
+    def write(self, name: str, content: bytes) -> None:
+        """As write_json, but the directory is left to the caller to sync."""
+        beside = f"{name}.tmp"
+        fd = self.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            write_all(fd, content)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.rename(beside, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def sync(self) -> None:
+        os.fsync(self.fd)
+
+
+def write_all(fd: int, content: bytes) -> None:
+    """os.write may take a part only, which on a full disk is the rule."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]

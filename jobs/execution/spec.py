@@ -1,0 +1,98 @@
+"""What service and runner tell each other about one attempt: the spec goes in, the result comes out, both as JSON.
+
+Standard library only: the runner reads one and writes the other, and imports nothing else of this project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from jobs.execution.moment import Moment
+
+FORMAT = 1
+
+
+class FormatError(ValueError):
+    """A file of a run directory that this version cannot read."""
+
+    def __init__(self, file: str, found: str) -> None:
+        super().__init__(
+            f"{file} has {found}, this version reads format {FORMAT}: let attempts of another version end under it"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """How to run one attempt. Durations are seconds, sizes bytes.
+
+    kind: "script" (its text is in the run directory), "script_path" (`body` is an absolute path) or "command" (`body`
+    is a shell command). cores: ids to pin the whole tree to, or None. working_directory: absolute, or "" for the
+    attempt's own workspace. start_before: the runner starts nothing after this moment.
+    """
+
+    token: str
+    instance_id: int
+    attempt: int
+    kind: str
+    body: str
+    interpreter: str
+    env: dict[str, str]
+    cores: list[int] | None = None
+    nice: int = 0
+    umask: int = 0o022
+    working_directory: str = ""
+    timeout_seconds: float | None = None
+    kill_grace_seconds: float = 10.0
+    start_before: Moment | None = None
+    log_cap_bytes: int = 50 * 1024 * 1024
+    keep_workspace: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Spec:
+        values = known(data, {f.name for f in fields(cls)}, "spec.json")
+        if values.get("start_before") is not None:
+            values["start_before"] = Moment(*values["start_before"])
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the attempt ended. `kind` is a value of OutcomeKind; moments are seconds since the epoch.
+
+    log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
+    """
+
+    token: str
+    kind: str
+    ended_at: float
+    error: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    started_at: float | None = None
+    duration_seconds: float | None = None
+    cpu_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+    descendants_ended: int = 0
+    log: dict[str, Any] = field(default_factory=dict)
+    workspace_error: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Result:
+        return cls(**known(data, {f.name for f in fields(cls)}, "result.json"))
+
+
+def known(data: dict[str, Any], names: set[str], file: str) -> dict[str, Any]:
+    """The values of `data` without its format; FormatError if it is of another version or has other names."""
+    if data.get("format") != FORMAT:
+        raise FormatError(file, f"format {data.get('format')!r}")
+    values = {name: value for name, value in data.items() if name != "format"}
+    if unknown := values.keys() - names:
+        raise FormatError(file, f"{', '.join(sorted(unknown))} in it")
+    return values
