@@ -1,8 +1,29 @@
-"""The site as one ASGI application: pages and API by Django, sockets by Channels."""
+"""The site as one ASGI application: static files by ServeStatic, pages and API by Django, sockets by Channels."""
 
 import os
 
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.conf import settings
+from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
 from django.core.asgi import get_asgi_application
+from servestatic import ServeStaticASGI
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
-application = get_asgi_application()
+pages = get_asgi_application()
+
+from dashboard.routing import websocket_urlpatterns  # noqa: E402  # its consumers need the models that are loaded now
+
+# Not ServeStatic's middleware: as one of Django's it would be awaited for every page, and files would pass all others.
+with_static_files = (
+    ASGIStaticFilesHandler(pages)
+    if settings.DEBUG
+    else ServeStaticASGI(pages, root=settings.STATIC_ROOT, prefix=settings.STATIC_URL)
+)
+application = ProtocolTypeRouter(
+    {
+        "http": with_static_files,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

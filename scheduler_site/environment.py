@@ -12,8 +12,12 @@ TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 
 
-class SettingError(Exception):
-    """An environment value that cannot be used. `manage.py` prints it as one line and exits 2."""
+class Refusal(Exception):
+    """Why a command cannot do its work, in a sentence that says what to change. `manage.py` prints it and exits 2."""
+
+
+class SettingError(Refusal):
+    """An environment value that cannot be used."""
 
     def __init__(self, name: str, given: str, expected: str, advice: str) -> None:
         self.name = name

@@ -1,5 +1,6 @@
 """All settings of the site. Whoever runs it sets environment variables (docs/settings.md), never this file."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from scheduler_site import environment, outgoing_mail
@@ -51,13 +52,15 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "scheduler_site.apps.StaticFiles",
+    "axes",
     "django_htmx",
     "ninja",
     "jobs",
     "dashboard",
 ]
 MIDDLEWARE = [
+    "scheduler_site.content_security.content_security_policy",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -66,6 +69,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "scheduler_site.urls"
 ASGI_APPLICATION = "scheduler_site.asgi.application"
@@ -88,13 +92,31 @@ LANGUAGE_CODE = "en"
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+# --- Static files: collected and hashed by `manage.py bootstrap`, served by the ASGI process (asgi.py) ---
+
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "scheduler_site.frontend.PackageFilesFinder",
+]
+FRONTEND_FILES = {"vendor/ansi_up.js": "ansi_up/ansi_up.js"}
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "scheduler_site.frontend.HashedFilesStorage"
+    },
+}
 
 # --- Who may come in ---
 
 ALLOWED_HOSTS = environment.words("ROTA_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
+# Behind a proxy that ends TLS, a form's Origin is https:// while the request looks like http://.
+CSRF_TRUSTED_ORIGINS = [f"https://{'*' if host.startswith('.') else ''}{host}" for host in ALLOWED_HOSTS if host != "*"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -102,3 +124,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a stranger elsewhere cannot lock a user out
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=10)
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False

@@ -13,3 +13,4 @@ for name in list(os.environ):
 os.environ["ROTA_DATA"] = tempfile.mkdtemp(prefix="rota-tests-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "scheduler_site.settings"
 django.setup()
+settings.AXES_ENABLED = False
