@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 
 def collect_static_files() -> bool:
-    """True when there was something to do: hashing and compressing all takes seconds, looking at their times does not."""
+    """True when there was something to do: hashing and compressing all takes seconds, looking at times does not."""
     stamp = Path(settings.STATIC_ROOT) / ".collected"
     now = _fingerprint()
     if stamp.is_file() and stamp.read_text() == now:

@@ -6,8 +6,8 @@ from inspect import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
-# 'self' in connect-src covers the WebSocket of the same origin. data: images are what Django admin and the API page draw
-# their icons with.
+# The "self" of connect-src covers the WebSocket of the same origin. Django admin and the API page draw icons from data:
+# images.
 POLICY = "; ".join(
     (
         "default-src 'none'",

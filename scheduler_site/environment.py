@@ -12,7 +12,7 @@ TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  # not an accident: an answer
     """Why a command cannot do its work, in a sentence that says what to change. `manage.py` prints it and exits 2."""
 
 

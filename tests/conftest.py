@@ -1,9 +1,11 @@
 """What every test may ask for. The data folder of a test run is a temporary one, never the checkout's."""
 
 import os
+import shutil
 import tempfile
 
 import django
+from django.conf import settings
 
 # A developer's own settings must not decide what a test sees. pytest-django would load the settings before it reads
 # this file if pyproject.toml named them, so they are named and loaded here.
@@ -12,5 +14,12 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["ROTA_DATA"] = tempfile.mkdtemp(prefix="rota-tests-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "scheduler_site.settings"
+settings.AXES_ENABLED = False  # it refuses client.login(), which has no request; its own tests turn it on
+settings.STORAGES["staticfiles"]["BACKEND"] = (
+    "django.contrib.staticfiles.storage.StaticFilesStorage"  # as not collected
+)
 django.setup()
-settings.AXES_ENABLED = False
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(settings.DATA_DIR)
