@@ -1,4 +1,4 @@
-"""What the engine decides. A store commits all decisions of one pass in one transaction, and says which were refused."""
+"""What the engine decides. A store commits all decisions of one pass together, and says which were refused."""
 
 from __future__ import annotations
 

@@ -62,6 +62,11 @@ class Job:
     paused: bool = False
     usual_seconds: float | None = None
 
+    @property
+    def expected_seconds(self) -> float | None:
+        """How long an attempt is expected to take: as usual, else at most its time limit, else nobody knows."""
+        return self.usual_seconds if self.usual_seconds is not None else self.timeout_seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:

@@ -46,9 +46,7 @@ class OutcomeKind(StrEnum):
 
 
 MOVES: dict[Status, frozenset[Status]] = {
-    Status.PENDING: frozenset(
-        {Status.QUEUED, Status.CANCELLED, Status.UPSTREAM_FAILED, Status.SKIPPED, Status.FAILED}
-    ),
+    Status.PENDING: frozenset({Status.QUEUED, Status.CANCELLED, Status.UPSTREAM_FAILED, Status.SKIPPED, Status.FAILED}),
     Status.QUEUED: frozenset({Status.RUNNING, Status.CANCELLED, Status.SKIPPED, Status.FAILED}),
     Status.RUNNING: frozenset(
         {Status.SUCCESS, Status.FAILED, Status.TIMEOUT, Status.CANCELLED, Status.RETRYING, Status.QUEUED}
@@ -79,7 +77,9 @@ class InvalidTransitionError(ValueError):
         self.current = current
         self.wanted = wanted
         allowed = ", ".join(sorted(MOVES.get(current, ()))) or "nothing: it has ended"
-        super().__init__(f"an instance that is {current} cannot become {wanted}; from {current} it may become {allowed}")
+        super().__init__(
+            f"an instance that is {current} cannot become {wanted}; from {current} it may become {allowed}"
+        )
 
 
 def check_move(current: Status, wanted: Status) -> None:

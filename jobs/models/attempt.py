@@ -36,9 +36,7 @@ class Attempt(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["instance", "number"], name="attempt_number_once"),
-            models.UniqueConstraint(
-                fields=["instance"], condition=~Q(status="ended"), name="attempt_one_in_flight"
-            ),
+            models.UniqueConstraint(fields=["instance"], condition=~Q(status="ended"), name="attempt_one_in_flight"),
             models.CheckConstraint(
                 condition=(Q(status="ended") & ~Q(outcome="") & Q(ended_at__isnull=False))
                 | (~Q(status="ended") & Q(outcome="") & Q(ended_at__isnull=True)),

@@ -26,7 +26,9 @@ class Event(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["instance_id", "id"], name="event_of_instance", condition=Q(instance_id__isnull=False)),
+            models.Index(
+                fields=["instance_id", "id"], name="event_of_instance", condition=Q(instance_id__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

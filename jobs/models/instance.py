@@ -78,8 +78,12 @@ class Instance(models.Model):
             models.Index(fields=["retry_at", "id"], name="instance_retrying_due", condition=Q(status="retrying")),
             models.Index(fields=["node"], name="instance_running_on_node", condition=Q(status="running")),
             models.Index(fields=["job", "-id"], name="instance_of_job_newest"),
-            models.Index(fields=["job"], name="instance_live_of_job", condition=Q(status__in=[s.value for s in sorted(LIVE)])),
-            models.Index(F("ended_at").desc(), name="instance_failures_newest", condition=Q(status__in=["failed", "timeout"])),
+            models.Index(
+                fields=["job"], name="instance_live_of_job", condition=Q(status__in=[s.value for s in sorted(LIVE)])
+            ),
+            models.Index(
+                F("ended_at").desc(), name="instance_failures_newest", condition=Q(status__in=["failed", "timeout"])
+            ),
         ]
 
     def __str__(self) -> str:

@@ -211,6 +211,4 @@ def _ended(decision: Finish, status: str, at: datetime, actor: str) -> NewEvent:
         "signal": decision.outcome.signal,
         "error": decision.outcome.error,
     }
-    return NewEvent(
-        at, kind, decision.job_id, decision.instance_id, decision.attempt, "running", status, actor, data
-    )
+    return NewEvent(at, kind, decision.job_id, decision.instance_id, decision.attempt, "running", status, actor, data)

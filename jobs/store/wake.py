@@ -43,7 +43,10 @@ def _wake() -> None:
 
 def send_datagram(data_dir: Path) -> None:
     """One empty datagram to the service of this data folder. Nobody there, or its buffer full, is fine: see above."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sender, short_path(data_dir) as path:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sender,
+        short_path(data_dir) as path,
+    ):
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError):
             sender.sendto(b"", path)
 

@@ -53,7 +53,11 @@ def submit(
         created_at=now,
     )
     if instance.status == Status.QUEUED:
-        instance.queued_at, instance.order_key, instance.hold_code = now, ORDERS[settings.ORDER](job.priority, now), "turn"
+        instance.queued_at, instance.order_key, instance.hold_code = (
+            now,
+            ORDERS[settings.ORDER](job.priority, now),
+            "turn",
+        )
     instance.save(force_insert=True)
     event = NewEvent(
         now,

@@ -1,0 +1,117 @@
+"""What the engine knows of jobs and of instances that have not ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from jobs.core.records import Allocation, Instance, Job
+from jobs.core.states import LIVE, WAITING, Status, check_move
+
+# The usual duration is the median of this many last successes: one slow night does not move it.
+USUAL_OF_LAST = 11
+
+
+class UnknownJobError(KeyError):
+    """An instance names a job that the engine has not been told of."""
+
+    def __init__(self, job_id: int) -> None:
+        super().__init__(f"job {job_id} is not known; a job is told to the engine before its instances")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An attempt in flight on this node."""
+
+    token: str
+    attempt: int
+    allocation: Allocation
+    since: datetime
+
+
+class KnownInstances:
+    """Live instances by id and by job, and which of them run on this node."""
+
+    def __init__(self) -> None:
+        self.instances: dict[int, Instance] = {}
+        self.running: dict[int, Run] = {}
+        self._jobs: dict[int, Job] = {}
+        self._of_job: defaultdict[int, set[int]] = defaultdict(set)
+        self._durations: dict[int, deque[float]] = {}
+
+    def job(self, job_id: int) -> Job:
+        try:
+            return self._jobs[job_id]
+        except KeyError:
+            raise UnknownJobError(job_id) from None
+
+    def has_job(self, job_id: int) -> bool:
+        return job_id in self._jobs
+
+    def put_job(self, job: Job) -> None:
+        """A definition without a usual duration keeps the one that was learnt."""
+        known = self._jobs.get(job.id)
+        if known is not None and job.usual_seconds is None:
+            job = replace(job, usual_seconds=known.usual_seconds)
+        self._jobs[job.id] = job
+
+    def drop_job(self, job_id: int) -> None:
+        """Forget the definition, unless something of it still runs and has to be settled."""
+        if not self._of_job.get(job_id):
+            self._jobs.pop(job_id, None)
+            self._of_job.pop(job_id, None)
+            self._durations.pop(job_id, None)
+
+    def note_duration(self, job_id: int, seconds: float) -> None:
+        """A success took this long: the job's usual duration follows."""
+        job = self.job(job_id)
+        seed = [] if job.usual_seconds is None else [job.usual_seconds]
+        durations = self._durations.setdefault(job_id, deque(seed, maxlen=USUAL_OF_LAST))
+        durations.append(seconds)
+        self._jobs[job_id] = replace(job, usual_seconds=median(durations))
+
+    def put(self, instance: Instance) -> None:
+        """An instance that has ended is not kept."""
+        if instance.status not in LIVE:
+            self.forget(instance.id)
+            return
+        self.instances[instance.id] = instance
+        self._of_job[instance.job_id].add(instance.id)
+
+    def forget(self, instance_id: int) -> None:
+        self.running.pop(instance_id, None)
+        instance = self.instances.pop(instance_id, None)
+        if instance is not None:
+            self._of_job[instance.job_id].discard(instance_id)
+
+    def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
+        """The instance in its next status, if that move is legal (else InvalidTransitionError)."""
+        instance = self.instances[instance_id]
+        check_move(instance.status, status)
+        moved = replace(instance, status=status, **changes)
+        self.put(moved)
+        return moved
+
+    def started(self, instance_id: int, run: Run) -> None:
+        self.move(instance_id, Status.RUNNING, attempts=run.attempt)
+        self.running[instance_id] = run
+
+    def stopped(self, instance_id: int) -> None:
+        """No process of it is left on this node."""
+        self.running.pop(instance_id, None)
+
+    def unfinished_of(self, job_id: int) -> list[int]:
+        """Instances of a job, anywhere, that have not ended: what a next fire would overlap with."""
+        return sorted(self._of_job.get(job_id, ()))
+
+    def waiting_of(self, job_id: int) -> list[Instance]:
+        return [i for i in self._all_of(job_id) if i.status in WAITING]
+
+    def queued_of(self, job_id: int) -> list[Instance]:
+        return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
+
+    def _all_of(self, job_id: int) -> list[Instance]:
+        return [self.instances[instance_id] for instance_id in self.unfinished_of(job_id)]
