@@ -1,0 +1,87 @@
+"""Ten thousand random steps against the memory store: what must hold whatever happens."""
+
+import random
+from datetime import timedelta
+
+import pytest
+
+from jobs.core.decisions import Start
+from jobs.core.records import Priority, RetryPolicy
+from jobs.core.states import LIVE, AttemptStatus, OutcomeKind
+from tests.core.world import World
+
+STEPS = 10_000
+ENDS = [
+    OutcomeKind.SUCCESS,
+    OutcomeKind.SUCCESS,
+    OutcomeKind.FAILED,
+    OutcomeKind.TIMEOUT,
+    OutcomeKind.LOST,
+    OutcomeKind.REJECTED,
+]
+
+
+class Checked(World):
+    """A world that checks the promises after each pass."""
+
+    def tell(self, *inputs):
+        plan = super().tell(*inputs)
+        held = self.manager.holds()
+        physical = [core for allocation in held.values() for core in allocation.cores]
+        assert len(physical) == len(set(physical)) <= self.cores
+        assert len(physical) + sum(a.virtual for a in held.values()) <= self.manager.slots
+        assert sum(a.memory_mb for a in held.values()) <= self.memory_mb
+        assert set(held) == set(self.engine.known.running)
+        in_flight = [a.instance_id for a in self.store.attempts.values() if a.status is not AttemptStatus.ENDED]
+        assert len(in_flight) == len(set(in_flight))
+        assert sorted(in_flight) == sorted(self.engine.known.running)
+        for start in (d for d in plan.decisions if isinstance(d, Start)):
+            instance = self.store.instances[start.instance_id]
+            assert instance.due_at <= self.now
+            assert instance.retry_at is None or instance.retry_at <= self.now
+        return plan
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_random_steps_keep_every_promise(seed):
+    rng = random.Random(seed)  # noqa: S311 - a repeatable walk, not a secret
+    world = Checked(cores=4, overcommit=1.5, memory_mb=2000)
+    for job_id in range(1, 9):
+        world.job(
+            job_id,
+            cores=rng.randint(1, 6),
+            memory_mb=rng.choice([0, 100, 900]),
+            priority=rng.choice(list(Priority)),
+            timeout_seconds=rng.choice([None, 5.0, 50.0]),
+            retry=RetryPolicy(rng.randint(0, 2), delay_seconds=3, jitter=False),
+        )
+    accepted = []
+    for _ in range(STEPS):
+        running = sorted(world.engine.known.running)
+        live = sorted(world.engine.known.instances)
+        match rng.choice(["submit", "delay", "end", "end", "begin", "cancel", "wait"]):
+            case "submit" if len(live) < 60:
+                accepted.append(world.submit(rng.randint(1, 8)))
+            case "delay" if len(live) < 60:
+                accepted.append(world.submit(rng.randint(1, 8), after=rng.uniform(0, 20)))
+            case "end" if running:
+                world.end(rng.choice(running), rng.choice(ENDS), seconds=rng.uniform(0.1, 9))
+            case "begin" if running:
+                world.begin(rng.choice(running))
+            case "cancel" if live and rng.random() < 0.3:
+                world.cancel(rng.choice(live))
+            case _:
+                world.wait(rng.uniform(0, 3))
+    for _ in range(5_000):
+        if not world.engine.known.instances:
+            break
+        for instance_id in sorted(world.engine.known.running):
+            world.end(instance_id)
+        world.now += timedelta(seconds=5)
+        world.tell()
+    assert [i for i in accepted if world.instance(i).status in LIVE] == []
+    assert world.manager.free_slots == world.manager.slots
+    assert world.manager.free_memory_mb == 2000
+    tokens = [start.token for start in world.starts]
+    assert len(tokens) == len(set(tokens))
+    assert len(world.starts) == len(world.store.attempts)

@@ -1,0 +1,97 @@
+"""A hand-moved clock, an engine and a memory store, wired as the service wires them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from jobs.core.cores import CoreManager
+from jobs.core.decisions import Plan, Start, Stop
+from jobs.core.engine import Engine
+from jobs.core.inputs import Began, Ended, Input, InstanceGone, InstanceSeen, JobChanged, ScheduleChanged
+from jobs.core.memory import MemoryStore
+from jobs.core.order import OrderKey, by_priority
+from jobs.core.records import Demand, Instance, Job, Outcome
+from jobs.core.states import OutcomeKind
+from jobs.core.triggers import Trigger
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class World:
+    cores: int = 4
+    overcommit: float = 1.5
+    memory_mb: int = 0
+    order: OrderKey = by_priority
+    now: datetime = START
+    starts: list[Start] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
+    refused: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.store = MemoryStore(self.order)
+        self._ids = count(1000)
+        self._tokens = count(1)
+        self.manager = CoreManager(range(self.cores), overcommit=self.overcommit, memory_mb=self.memory_mb)
+        self.engine = Engine(
+            self.manager,
+            order=self.order,
+            next_id=lambda: next(self._ids),
+            new_token=lambda: f"token-{next(self._tokens)}",
+            uniform=lambda low, high: high,
+        )
+
+    def job(self, job_id: int = 1, *, cores: int = 1, memory_mb: int = 0, **fields) -> Job:
+        job = Job(job_id, demand=Demand(cores, memory_mb), **fields)
+        self.store.jobs[job_id] = job
+        self.tell(JobChanged(job))
+        return job
+
+    def schedule(self, trigger: Trigger, job_id: int = 1, schedule_id: int = 1, watched_from: datetime | None = None):
+        return self.tell(ScheduleChanged(schedule_id, job_id, trigger, watched_from or self.now))
+
+    def submit(self, job_id: int = 1, *, after: float = 0) -> int:
+        instance = self.store.submit(next(self._ids), job_id, self.now, self.now + timedelta(seconds=after))
+        self.tell(InstanceSeen(instance))
+        return instance.id
+
+    def cancel(self, instance_id: int) -> Plan:
+        return self.tell(InstanceSeen(self.store.cancel(instance_id)))
+
+    def end(self, instance_id: int, kind: OutcomeKind = OutcomeKind.SUCCESS, seconds: float = 1.0) -> Plan:
+        outcome = Outcome(kind, self.now, duration_seconds=seconds)
+        return self.tell(Ended(instance_id, self.engine.known.running[instance_id].token, outcome))
+
+    def begin(self, instance_id: int) -> Plan:
+        return self.tell(Began(instance_id, self.engine.known.running[instance_id].token, self.now))
+
+    def wait(self, seconds: float) -> Plan:
+        self.now += timedelta(seconds=seconds)
+        return self.tell()
+
+    def tell(self, *inputs: Input) -> Plan:
+        """One pass: step, commit, settle what was refused."""
+        plan = self.engine.step(self.now, inputs)
+        refusals = self.store.commit(plan.decisions, self.now)
+        self.engine.refused(refusals)
+        self.starts += [d for d in plan.decisions if isinstance(d, Start) and d.instance_id not in refusals.instances]
+        self.stops += [d for d in plan.decisions if isinstance(d, Stop)]
+        if refusals:
+            self.refused += sorted(refusals.instances)
+            self.tell(*self._as_it_is(refusals.instances))
+        return plan
+
+    def _as_it_is(self, instance_ids: Iterable[int]) -> list[Input]:
+        known = self.store.instances
+        jobs = {known[i].job_id for i in instance_ids if i in known}
+        seen = [InstanceSeen(known[i]) if i in known else InstanceGone(i) for i in sorted(instance_ids)]
+        return [*(JobChanged(self.store.jobs[job_id]) for job_id in sorted(jobs)), *seen]
+
+    def instance(self, instance_id: int) -> Instance:
+        return self.store.instances[instance_id]
+
+    def started(self) -> list[int]:
+        return [start.instance_id for start in self.starts]
