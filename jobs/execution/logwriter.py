@@ -1,0 +1,165 @@
+"""What a job prints, on its way into log/: segments of raw bytes, each with an index. Standard library only.
+
+One log for both streams, in the order in which they were read; a byte's offset in it never changes. A segment is
+`<offset of its first byte>.log`; beside it `<same>.idx` says per read from which offset on, when and by which stream
+the bytes came (`ENTRY`). Past the cap the oldest segment after the first is dropped: the head tells what was begun,
+the tail how it ended. A gap between two segments is what was dropped, or what the disk would not take.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import time
+
+STDOUT, STDERR = 1, 2
+ENTRY = struct.Struct("<QQB")  # offset, microseconds since the epoch, stream
+SEGMENT_BYTES = 1 << 20
+SEGMENT_ENTRIES = 16_384  # a job that prints single bytes must not make an index larger than its log
+SAME_READ_SECONDS = 0.005  # reads of one stream this close share an index entry
+RETRY_SECONDS = 1.0  # after the disk refused, output is let go for this long before the next try
+SUFFIX_DATA, SUFFIX_INDEX = ".log", ".idx"
+
+
+class LogWriter:
+    """Writes into the directory `fd`. Never raises for the disk's sake and never waits: what is refused is counted."""
+
+    def __init__(self, fd: int, cap_bytes: int) -> None:
+        self.end = 0  # offset after the last byte that the job printed
+        self.lost_bytes = 0  # of these, how many the disk would not take
+        self.error = ""  # what the disk said, the last time
+        self._dir = fd
+        self._cap = cap_bytes
+        self._segment_bytes = max(4096, min(SEGMENT_BYTES, cap_bytes // 4))
+        self._segment: Segment | None = None
+        self._kept: list[tuple[int, int]] = []  # (offset, bytes with index) of closed segments
+        self._retry_at = 0.0
+        self._carry = {STDOUT: b"", STDERR: b""}
+
+    def write(self, stream: int, data: bytes) -> None:
+        """Take one read of `stream`. The start of a character whose rest is still to come waits for it."""
+        data = self._carry[stream] + data
+        cut = len(data) - unfinished_bytes(data)
+        self._carry[stream] = data[cut:]
+        self._append(stream, data[:cut])
+
+    def flush(self, stream: int) -> None:
+        """The stream has ended: what waits is not the start of a character but just these bytes."""
+        data, self._carry[stream] = self._carry[stream], b""
+        self._append(stream, data)
+
+    def close(self) -> None:
+        self.flush(STDOUT)
+        self.flush(STDERR)
+        self._close_segment()
+
+    def drop_oldest(self) -> bool:
+        """Remove the oldest segment after the first, to make room. False if there is none."""
+        if len(self._kept) < 2:
+            return False
+        offset, _ = self._kept.pop(1)
+        self._remove(offset)
+        return True
+
+    def _append(self, stream: int, data: bytes) -> None:
+        if not data:
+            return
+        written = 0
+        try:
+            if segment := self._writable_segment():
+                written = segment.append(stream, data)
+        except OSError as error:
+            self._refused(error)
+        self.end += len(data)
+        if written < len(data):
+            self.lost_bytes += len(data) - written
+            self._close_segment()
+
+    def _writable_segment(self) -> Segment | None:
+        """The open segment, or a new one if it is full; None while the disk is given time after a refusal."""
+        if self._segment and self._segment.full(self._segment_bytes):
+            self._close_segment()
+        if self._segment is None:
+            if time.monotonic() < self._retry_at:
+                return None
+            while sum(size for _, size in self._kept) + self._segment_bytes > self._cap and self.drop_oldest():
+                pass
+            self._segment = Segment(self._dir, self.end)
+        return self._segment
+
+    def _refused(self, error: OSError) -> None:
+        self.error = error.strerror or str(error)
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+
+    def _close_segment(self) -> None:
+        if segment := self._segment:
+            segment.close()
+            if segment.size:
+                self._kept.append((segment.offset, segment.size + segment.entries * ENTRY.size))
+            else:
+                self._remove(segment.offset)
+            self._segment = None
+
+    def _remove(self, offset: int) -> None:
+        for suffix in (SUFFIX_DATA, SUFFIX_INDEX):
+            os.unlink(segment_name(offset, suffix), dir_fd=self._dir)
+
+
+class Segment:
+    """The segment that is written at present."""
+
+    def __init__(self, dir_fd: int, offset: int) -> None:
+        self.offset = offset
+        self.size = 0
+        self.entries = 0
+        self._last = (0, 0.0)  # stream and time of the last index entry
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        self._index = os.open(segment_name(offset, SUFFIX_INDEX), flags, 0o600, dir_fd=dir_fd)
+        try:
+            self._data = os.open(segment_name(offset, SUFFIX_DATA), flags, 0o600, dir_fd=dir_fd)
+        except OSError:
+            os.close(self._index)
+            raise
+
+    def full(self, segment_bytes: int) -> bool:
+        return self.size >= segment_bytes or self.entries >= SEGMENT_ENTRIES
+
+    def append(self, stream: int, data: bytes) -> int:
+        """Bytes that the disk took: it may take a part. The index goes first, so a reader never sees bytes that
+        no entry covers. OSError if it took nothing.
+        """
+        self._note(stream)
+        written = os.write(self._data, data)
+        self.size += written
+        return written
+
+    def _note(self, stream: int) -> None:
+        now = time.time()
+        last_stream, last_at = self._last
+        if stream == last_stream and 0 <= now - last_at < SAME_READ_SECONDS:
+            return
+        entry = ENTRY.pack(self.offset + self.size, int(now * 1e6), stream)
+        if os.write(self._index, entry) < len(entry):  # a torn entry is the last of its index: the reader cuts it off
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.entries += 1
+        self._last = (stream, now)
+
+    def close(self) -> None:
+        os.close(self._data)
+        os.close(self._index)
+
+
+def segment_name(offset: int, suffix: str) -> str:
+    return f"{offset:020d}{suffix}"
+
+
+def unfinished_bytes(data: bytes) -> int:
+    """How many bytes at the end are the start of a UTF-8 character whose rest is missing (0 to 3)."""
+    for back in range(1, min(3, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 == 0x80:  # in the middle of a character: its first byte lies further back
+            continue
+        length = 2 if byte & 0xE0 == 0xC0 else 3 if byte & 0xF0 == 0xE0 else 4 if byte & 0xF8 == 0xF0 else 1
+        return back if back < length else 0
+    return 0
