@@ -1,0 +1,18 @@
+"""The one error that every reader of a schedule raises."""
+
+TYPE, EXPRESSION, ZONE = "schedule_type", "schedule_expression", "timezone"
+START, END = "start_date", "end_date"
+
+
+class InvalidSchedule(ValueError):  # noqa: N818 - it is read as a sentence: "raises InvalidSchedule"
+    """A schedule that is refused before anything is stored.
+
+    field     the input at fault, by its name in the API: schedule_type, schedule_expression, timezone,
+              start_date, end_date, gap or fold
+    sentence  what was given, what is expected; fit to be shown to the person who typed it
+    """
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+        self.sentence = sentence
