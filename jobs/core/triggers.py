@@ -1,0 +1,126 @@
+"""When a schedule fires: what every trigger answers, those that need no calendar, and what is asked of all.
+
+A trigger is a value: it remembers nothing and reads no clock. All moments are aware UTC datetimes. The third kind,
+by the clock on the wall of a zone, is in `wallclock`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, runtime_checkable
+
+from jobs.core import words
+
+# Where fires cannot be counted by arithmetic they are counted one by one, up to here.
+MOST_COUNTED = 10_000
+
+
+class Trigger(Protocol):
+    def next_after(self, moment: datetime) -> datetime | None:
+        """The first fire strictly later than `moment`; None = never again."""
+        ...
+
+    def describe(self) -> str:
+        """In words, such as "every 5 minutes" or "at 02:30 on Monday and Friday (Europe/Berlin)"."""
+        ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A trigger that knows by arithmetic how often it fires in (after, until]."""
+
+    def count_between(self, after: datetime, until: datetime) -> int: ...
+
+
+@dataclass(frozen=True)
+class Once:
+    """At one moment, unless that lies after the end."""
+
+    at: datetime
+    end: datetime | None = None
+    zone: str = "UTC"  # to say the moment in
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        over = self.end is not None and self.at > self.end
+        return self.at.astimezone(UTC) if self.at > moment and not over else None
+
+    def count_between(self, after: datetime, until: datetime) -> int:
+        fire = self.next_after(after)
+        return int(fire is not None and fire <= until)
+
+    def describe(self) -> str:
+        return words.once(self.at, self.zone)
+
+
+@dataclass(frozen=True)
+class FixedRate:
+    """At the anchor and every `every` of elapsed time after it, whatever the clocks on the wall do."""
+
+    anchor: datetime
+    every: timedelta
+    end: datetime | None = None
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        periods = max(0, (moment - self.anchor) // self.every + 1)
+        try:
+            fire = self.anchor.astimezone(UTC) + periods * self.every
+        except OverflowError:
+            return None
+        return fire if self.end is None or fire <= self.end else None
+
+    def count_between(self, after: datetime, until: datetime) -> int:
+        if self.end is not None:
+            until = min(until, self.end)
+        earlier = max(0, (after - self.anchor) // self.every + 1)
+        return max(0, (until - self.anchor) // self.every + 1 - earlier)
+
+    def describe(self) -> str:
+        return words.every(self.every)
+
+
+@dataclass(frozen=True)
+class Missed:
+    """How many fires there were and which was the latest. `capped`: there were more than `count`."""
+
+    count: int
+    latest: datetime | None
+    capped: bool = False
+
+
+def missed_between(trigger: Trigger, after: datetime, until: datetime) -> Missed:
+    """The fires f with after < f <= until, in bounded work however many there are."""
+    latest = _latest(trigger, after, until)
+    if latest is None:
+        return Missed(0, None)
+    if isinstance(trigger, Counting):
+        return Missed(trigger.count_between(after, until), latest)
+    count, fire = 0, trigger.next_after(after)
+    while fire is not None and fire <= until and count < MOST_COUNTED:
+        count, fire = count + 1, trigger.next_after(fire)
+    return Missed(count, latest, capped=fire is not None and fire <= until)
+
+
+def _latest(trigger: Trigger, after: datetime, until: datetime) -> datetime | None:
+    """The latest fire in (after, until]: halve the time between the latest one known and where there are none."""
+    latest, empty_from = None, until
+    fire = trigger.next_after(after)
+    while fire is not None and fire <= until:
+        latest = fire
+        middle = latest + (empty_from - latest) / 2
+        fire = trigger.next_after(middle)
+        if fire is None or fire > until:
+            empty_from = middle
+            fire = trigger.next_after(latest)
+    return latest
+
+
+def fires(trigger: Trigger, after: datetime, count: int) -> list[datetime]:
+    """The next `count` fires after a moment; fewer if there are no more."""
+    found: list[datetime] = []
+    while len(found) < count:
+        fire = trigger.next_after(found[-1] if found else after)
+        if fire is None:
+            break
+        found.append(fire)
+    return found
