@@ -1,0 +1,80 @@
+"""Reads the moments that people write: with an offset as it is, else local to a zone; a bare date is a whole day."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from jobs.core.daylight import LONGEST_MADE_UP_GAP
+from jobs.core.invalid import END, START, InvalidSchedule
+from jobs.core.zones import Change, changes, zone_named
+
+FIRST_YEAR, LAST_YEAR = 1900, 9996
+
+
+def parse_moment(text: str, zone: str, *, end_of_day: bool) -> datetime:
+    """The UTC moment of an ISO text. Raises InvalidSchedule, for end_date if `end_of_day`, else for start_date.
+
+    Without an offset it is local to `zone`: in a fold the first pass is meant, in a gap its end. A bare date is the
+    first moment of that day, or its last microsecond if `end_of_day`.
+    """
+    field = END if end_of_day else START
+    where = zone_named(zone)
+    day, moment = _read(text.strip(), field)
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise InvalidSchedule(field, f"{text!r} lies outside the years {FIRST_YEAR} to {LAST_YEAR}; is it a slip?")
+    if day is not None:
+        return _end_of(day, where) if end_of_day else _start_of(day, where)
+    if moment.tzinfo is not None:
+        return moment.astimezone(UTC)
+    gap = gap_at(where, moment)
+    if gap is not None and gap.gap > LONGEST_MADE_UP_GAP:
+        raise InvalidSchedule(field, f"{text!r} does not exist in {zone}: the calendar skips it there.")
+    return gap.at if gap else first_pass(where, moment)
+
+
+def _read(text: str, field: str) -> tuple[date | None, datetime]:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        pass
+    else:
+        return day, datetime.combine(day, time())
+    try:
+        return None, datetime.fromisoformat(text)
+    except ValueError as error:
+        expected = "expected 2026-05-31, 2026-05-31T14:30 or 2026-05-31T14:30+02:00"
+        raise InvalidSchedule(field, f"{text!r} is no date or time ({error}); {expected}.") from error
+
+
+def first_pass(zone: ZoneInfo, wall: datetime) -> datetime:
+    return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
+
+
+def second_pass(zone: ZoneInfo, wall: datetime) -> datetime:
+    """The same as the first, where the wall time is not repeated."""
+    return wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+
+
+def gap_at(zone: ZoneInfo, wall: datetime) -> Change | None:
+    """The change that skips this naive wall time, if one does."""
+    early, late = second_pass(zone, wall), first_pass(zone, wall)
+    if early >= late:
+        return None
+    years = sorted({early.year, late.year})
+    return next(change for year in years for change in changes(zone, year) if early < change.at <= late)
+
+
+def _start_of(day: date, zone: ZoneInfo) -> datetime:
+    midnight = datetime.combine(day, time())
+    gap = gap_at(zone, midnight)
+    return gap.at if gap else first_pass(zone, midnight)
+
+
+def _end_of(day: date, zone: ZoneInfo) -> datetime:
+    """Where clocks go back over midnight, the day's last hour comes again after the next day has begun."""
+    next_day = day + timedelta(days=1)
+    once_more = second_pass(zone, datetime.combine(next_day, time())) - datetime.resolution
+    if once_more.astimezone(zone).date() == day:
+        return once_more
+    return _start_of(next_day, zone) - datetime.resolution
