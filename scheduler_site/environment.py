@@ -12,7 +12,7 @@ TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 
 
-class Refusal(Exception):  # noqa: N818  # not an accident: an answer
+class Refusal(Exception):
     """Why a command cannot do its work, in a sentence that says what to change. `manage.py` prints it and exits 2."""
 
 
@@ -48,6 +48,14 @@ def integer(name: str, default: int, *, lowest: int, highest: int) -> int:
     if not lowest <= number <= highest:
         raise SettingError(name, given, expected, f"Unset it for the default of {default}.")
     return number
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    given = text(name, default)
+    if given not in allowed:
+        raise SettingError(name, given, " or ".join(allowed), "Set one of these, or unset it.")
+    return given
 
 
 def flag(name: str, default: bool = False) -> bool:

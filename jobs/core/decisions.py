@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.core.records import Allocation, Hold, Instance, Outcome
+from jobs.core.records import Allocation, Hold, Outcome
 from jobs.core.states import Status
 
 
 @dataclass(frozen=True, slots=True)
 class Fire:
-    """A schedule came due. `instance` is None when the fire makes none, and `reason` says why.
+    """A schedule came due, and makes an instance with this place in the order; or makes none, for this `reason`.
 
     `missed` counts earlier fires that this one stands for. `next_at` is the fire after it, None when there is none.
+    The store gives the instance its id and hands it back as born.
     """
 
     schedule_id: int
@@ -21,8 +22,9 @@ class Fire:
     job_revision: int
     logical_at: datetime
     next_at: datetime | None
-    missed: int = 0
-    instance: Instance | None = None
+    missed: int
+    queued_at: datetime
+    order_key: int
     reason: str = ""
 
 

@@ -28,7 +28,7 @@ from jobs.core.inputs import (
 )
 from jobs.core.known import KnownInstances, Run
 from jobs.core.order import OrderKey
-from jobs.core.port import Refusals
+from jobs.core.port import Committed
 from jobs.core.prediction import Holding, expected_end
 from jobs.core.ready import ReadySet
 from jobs.core.records import Allocation, Hold, Instance, Job, Outcome
@@ -39,8 +39,8 @@ from jobs.core.timetable import Timetable
 class Engine:
     """One node's engine. Not thread-safe: its thread owns it.
 
-    `next_id` gives the id of a new instance, `new_token` an attempt's token, `uniform(a, b)` a random number: they are
-    arguments so that a test or a simulation can repeat a pass exactly.
+    `new_token` gives an attempt's token, `uniform(a, b)` a random number: arguments, so that a test or a simulation can
+    repeat a pass exactly.
     """
 
     def __init__(
@@ -48,14 +48,13 @@ class Engine:
         manager: CoreManager,
         *,
         order: OrderKey,
-        next_id: Callable[[], int],
         new_token: Callable[[], str],
         uniform: Callable[[float, float], float],
     ) -> None:
         self.manager = manager
         self.ready = ReadySet()
         self.known = KnownInstances()
-        self.schedules = Schedules(next_id=next_id)
+        self.schedules = Schedules()
         self.kept_for: int | None = None
         self._order = order
         self._new_token = new_token
@@ -83,12 +82,16 @@ class Engine:
         self.known.running[instance.id] = run
         self.manager.restore(instance.id, run.allocation)
 
-    def refused(self, refusals: Refusals) -> None:
-        """Somebody else was first: forget, give cores back, and wait to be told how things are now."""
-        for instance_id in refusals.instances:
+    def settle(self, committed: Committed) -> list[Input]:
+        """After a commit: what to tell the next step. Where somebody else was first: forget, and give cores back.
+
+        The caller adds how the refused ones are now in the store.
+        """
+        for instance_id in committed.refused_instances:
             self._forget(instance_id)
-        for schedule_id in refusals.schedules:
+        for schedule_id in committed.refused_schedules:
             self.schedules.remove(schedule_id)
+        return [InstanceSeen(instance) for instance in committed.born]
 
     def holdings(self, now: datetime) -> list[Holding]:
         """What runs here holds, with the moment at which each is expected to give it back."""
@@ -112,8 +115,8 @@ class Engine:
                 self._job_gone(job_id)
             case ScheduleChanged():
                 return self.schedules.put(told, now)
-            case ScheduleGone(schedule_id):
-                self.schedules.remove(schedule_id)
+            case ScheduleGone(job_id):
+                self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
                 self._stopped = stopped
         return ()
@@ -225,12 +228,8 @@ class Engine:
     # --- time ---
 
     def _fire(self, now: datetime) -> Sequence[Decision]:
-        decisions = self.schedules.fire(now, self.known, self._order)
-        for fire in decisions:
-            if fire.instance is not None:
-                self.known.put(fire.instance)
-                self._make_ready(fire.instance)
-        return [*self.schedules.take_flags(), *decisions]
+        fires = self.schedules.fire(now, self.known, self._order)
+        return [*self.schedules.take_flags(), *fires]
 
     def _queue_due(self, now: datetime) -> list[Decision]:
         decisions: list[Decision] = []

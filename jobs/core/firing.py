@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,8 +9,6 @@ from jobs.core.decisions import Fire, Flag
 from jobs.core.inputs import ScheduleChanged
 from jobs.core.known import KnownInstances
 from jobs.core.order import OrderKey
-from jobs.core.records import Instance
-from jobs.core.states import Status
 from jobs.core.timetable import Timetable
 from jobs.core.triggers import Trigger, missed_between
 
@@ -28,8 +25,7 @@ class _Watched:
 class Schedules:
     """The schedules of this engine and the timetable of their next fires."""
 
-    def __init__(self, *, next_id: Callable[[], int]) -> None:
-        self._next_id = next_id
+    def __init__(self) -> None:
         self._watched: dict[int, _Watched] = {}
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
@@ -83,32 +79,28 @@ class Schedules:
             raise ValueError("its trigger named a moment, and then no fire up to that moment")
         following = watched.trigger.next_after(now)
         job = known.job(watched.job_id)
-        fire = Fire(schedule_id, job.id, job.revision, due.latest, following, missed=due.count - 1)
         unfinished = known.unfinished_of(job.id)
-        if unfinished:
-            fire = replace(fire, reason=f"overlap: instance {unfinished[0]} has not ended", missed=due.count - 1)
-        else:
-            fire = replace(fire, instance=self._instance(schedule_id, job.id, job.priority, due.latest, now, order))
         self._watched[schedule_id] = replace(watched, seen_until=now)
         if following is None:
             self.remove(schedule_id)
         else:
             self._timetable.set(schedule_id, following)
-        return fire
-
-    def _instance(
-        self, schedule_id: int, job_id: int, priority: int, logical_at: datetime, now: datetime, order: OrderKey
-    ) -> Instance:
-        return Instance(
-            id=self._next_id(),
-            job_id=job_id,
-            status=Status.QUEUED,
-            logical_at=logical_at,
-            due_at=logical_at,
-            schedule_id=schedule_id,
+        return Fire(
+            schedule_id,
+            job.id,
+            job.revision,
+            due.latest,
+            following,
+            missed=due.count - 1,
             queued_at=now,
-            order_key=order(priority, now),
+            order_key=order(job.priority, now),
+            reason=overlap(unfinished[0]) if unfinished else "",
         )
+
+
+def overlap(instance_id: int) -> str:
+    """The reason of a fire that makes no instance because one of the same job has not ended."""
+    return f"overlap: instance {instance_id} has not ended"
 
 
 def _flag(schedule_id: int, job_id: int, error: Exception) -> Flag:

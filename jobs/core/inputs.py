@@ -33,7 +33,9 @@ class ScheduleChanged:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleGone:
-    schedule_id: int
+    """The job has no schedule (any more), or it must not fire: paused, set aside, or past its last fire."""
+
+    job_id: int
 
 
 @dataclass(frozen=True, slots=True)

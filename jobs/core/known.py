@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from jobs.core.records import Allocation, Instance, Job
-from jobs.core.states import LIVE, WAITING, Status, check_move
+from jobs.core.states import LIVE, UNFINISHED, WAITING, Status, check_move
 
 # The usual duration is the median of this many last successes: one slow night does not move it.
 USUAL_OF_LAST = 11
@@ -104,8 +104,8 @@ class KnownInstances:
         self.running.pop(instance_id, None)
 
     def unfinished_of(self, job_id: int) -> list[int]:
-        """Instances of a job, anywhere, that have not ended: what a next fire would overlap with."""
-        return sorted(self._of_job.get(job_id, ()))
+        """Instances of a job, anywhere, that are under way: what a next fire would overlap with."""
+        return [i.id for i in self._all_of(job_id) if i.status in UNFINISHED]
 
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]
@@ -114,4 +114,4 @@ class KnownInstances:
         return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
 
     def _all_of(self, job_id: int) -> list[Instance]:
-        return [self.instances[instance_id] for instance_id in self.unfinished_of(job_id)]
+        return [self.instances[instance_id] for instance_id in sorted(self._of_job.get(job_id, ()))]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import count
 
 from jobs.core.decisions import Begin, Decision, Finish, Fire, Flag, Queue, Start, Wait
 from jobs.core.order import OrderKey, by_priority
-from jobs.core.port import Refusals
+from jobs.core.port import Committed
 from jobs.core.records import Hold, Instance, Job, Outcome
-from jobs.core.states import LIVE, WAITING, AttemptStatus, OutcomeKind, Status
+from jobs.core.states import LIVE, UNFINISHED, WAITING, AttemptStatus, OutcomeKind, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,19 @@ class MemoryStore:
         self.faults: dict[int, str] = {}
         self.events: list[StoredEvent] = []
         self._order = order
+        self._ids = count(1)
 
     # --- what people wish for ---
 
-    def submit(self, instance_id: int, job_id: int, now: datetime, due_at: datetime | None = None) -> Instance:
+    def submit(self, job_id: int, now: datetime, due_at: datetime | None = None) -> Instance:
         due = due_at or now
         status = Status.QUEUED if due <= now else Status.PENDING
-        instance = Instance(instance_id, job_id, status, logical_at=due, due_at=due)
+        instance = Instance(next(self._ids), job_id, status, logical_at=due, due_at=due)
         if status is Status.QUEUED:
             key = self._order(self.jobs[job_id].priority, now)
             instance = replace(instance, queued_at=now, order_key=key)
-        self.instances[instance_id] = instance
-        self._note(f"instance.{status}", instance_id, "", status)
+        self.instances[instance.id] = instance
+        self._note(f"instance.{status}", instance.id, "", status)
         return instance
 
     def cancel(self, instance_id: int) -> Instance:
@@ -68,18 +70,20 @@ class MemoryStore:
 
     # --- the Store contract ---
 
-    def commit(self, decisions: Sequence[Decision], at: datetime) -> Refusals:
+    def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:
         """See `jobs.core.port.Store`. Moves are made in the ORM store's order: ends, fires, queueing, starts."""
         instances: set[int] = set()
         schedules: set[int] = set()
+        born: list[Instance] = []
         for decision in sorted(decisions, key=_turn):
             match decision:
                 case Finish() if not self._finish(decision):
                     instances.add(decision.instance_id)
                 case Fire():
-                    self._fire(decision, instances, schedules)
+                    self._fire(decision, schedules, born)
                 case Flag():
                     self.faults[decision.schedule_id] = decision.fault
+                    self._note("schedule.flagged", None, "", "")
                 case Queue() if not self._queue(decision):
                     instances.add(decision.instance_id)
                 case Start() if not self._start(decision):
@@ -88,29 +92,37 @@ class MemoryStore:
                     self._begin(decision)
                 case Wait() if self._status(decision.instance_id) is Status.QUEUED:
                     self.holds[decision.instance_id] = decision.hold
-        return Refusals(frozenset(instances), frozenset(schedules))
+        return Committed(frozenset(instances), frozenset(schedules), tuple(born))
 
-    def _fire(self, fire: Fire, instances: set[int], schedules: set[int]) -> None:
+    def _fire(self, fire: Fire, schedules: set[int], born: list[Instance]) -> None:
         last = self.last_logical_at.get(fire.schedule_id)
         job = self.jobs.get(fire.job_id)
         stale = job is None or job.revision != fire.job_revision or job.paused
         if stale or (last is not None and last >= fire.logical_at):
             schedules.add(fire.schedule_id)
-            if fire.instance is not None:
-                instances.add(fire.instance.id)
             return
         self.last_logical_at[fire.schedule_id] = fire.logical_at
-        if fire.instance is None:
+        if fire.reason or self._taken(fire):
             self._note("schedule.skipped", None, "", "")
-        elif self._taken(fire.instance):
-            instances.add(fire.instance.id)
-        else:
-            self.instances[fire.instance.id] = fire.instance
-            self._note("instance.queued", fire.instance.id, "", fire.instance.status)
+            return
+        instance = Instance(
+            next(self._ids),
+            fire.job_id,
+            Status.QUEUED,
+            fire.logical_at,
+            fire.logical_at,
+            schedule_id=fire.schedule_id,
+            queued_at=fire.queued_at,
+            order_key=fire.order_key,
+        )
+        self.instances[instance.id] = instance
+        born.append(instance)
+        self._note("instance.queued", instance.id, "", instance.status)
 
-    def _taken(self, wanted: Instance) -> bool:
-        key = (wanted.job_id, wanted.logical_at, wanted.generation)
-        return any((i.job_id, i.logical_at, i.generation) == key for i in self.instances.values())
+    def _taken(self, fire: Fire) -> bool:
+        """An instance of that date exists, or one of the job has not ended."""
+        of_job = [i for i in self.instances.values() if i.job_id == fire.job_id]
+        return any(i.status in UNFINISHED or i.logical_at == fire.logical_at for i in of_job)
 
     def _queue(self, queue: Queue) -> bool:
         instance = self.instances.get(queue.instance_id)

@@ -8,20 +8,23 @@ from datetime import datetime
 from typing import Protocol
 
 from jobs.core.decisions import Decision
+from jobs.core.records import Instance
 
 
 @dataclass(frozen=True, slots=True)
-class Refusals:
-    """Ids whose guarded move found zero rows: somebody else was first. An answer, not an error."""
+class Committed:
+    """What became of the decisions.
 
-    instances: frozenset[int] = frozenset()
-    schedules: frozenset[int] = frozenset()
+    `refused_*`: ids whose guarded move found zero rows, because somebody else was first: an answer, not an error.
+    `born`: the instances that fires made, to be told to the engine as seen.
+    """
 
-    def __bool__(self) -> bool:
-        return bool(self.instances or self.schedules)
+    refused_instances: frozenset[int] = frozenset()
+    refused_schedules: frozenset[int] = frozenset()
+    born: tuple[Instance, ...] = ()
 
 
 class Store(Protocol):
-    def commit(self, decisions: Sequence[Decision], at: datetime) -> Refusals:
+    def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:
         """Make the decisions durable, all or none, with one event each. Idempotent: a second commit is refused."""
         ...

@@ -57,6 +57,8 @@ MOVES: dict[Status, frozenset[Status]] = {
 TERMINAL = frozenset(Status) - frozenset(MOVES)
 LIVE = frozenset(MOVES)
 WAITING = LIVE - {Status.RUNNING}
+# What a fire would overlap with: an instance submitted for a later moment is not under way yet.
+UNFINISHED = LIVE - {Status.PENDING}
 
 ENDED_BY: dict[OutcomeKind, Status] = {
     OutcomeKind.SUCCESS: Status.SUCCESS,

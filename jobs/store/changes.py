@@ -1,0 +1,69 @@
+"""What others changed since the engine last looked, read from the feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from jobs.models import Event
+
+# More than this at once is taken in the next look, so that a flood does not hold up a pass.
+AT_ONCE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`position`: the last event looked at. The ids of jobs and instances that somebody else changed."""
+
+    position: int
+    jobs: frozenset[int] = frozenset()
+    instances: frozenset[int] = frozenset()
+
+    @property
+    def more(self) -> bool:
+        return bool(self.jobs or self.instances)
+
+
+def newest() -> int:
+    """The number of the last event; 0 when there is none."""
+    return Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
+
+
+def since(position: int, *, but_of: str) -> Changes:
+    """What events after `position` name, but for those whose actor is `but_of`: the reader's own."""
+    rows = list(
+        Event.objects.filter(id__gt=position).order_by("id").values_list("id", "actor", "job_id", "instance_id")[:AT_ONCE]
+    )
+    others = [row for row in rows if row[1] != but_of]
+    return Changes(
+        position=rows[-1][0] if rows else position,
+        jobs=frozenset(job_id for _, _, job_id, instance_id in others if job_id is not None and instance_id is None),
+        instances=frozenset(instance_id for *_, instance_id in others if instance_id is not None),
+    )
+
+
+class DataVersion:
+    """Whether anybody else wrote to the database since the last look, for less than a query costs.
+
+    SQLite counts commits of other connections in a pragma. PostgreSQL has no such number for one table: there the
+    last event's id is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._seen: Any = None
+
+    def changed(self) -> bool:
+        seen = self._read()
+        changed = seen != self._seen
+        self._seen = seen
+        return changed
+
+    def _read(self) -> Any:
+        with connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                cursor.execute("PRAGMA data_version")
+            else:
+                cursor.execute("SELECT max(id) FROM jobs_event")
+            return cursor.fetchone()

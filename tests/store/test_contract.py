@@ -1,0 +1,213 @@
+"""What a store promises, put to the memory store, the ORM on SQLite and the ORM on PostgreSQL."""
+
+import pytest
+
+from jobs.core.decisions import Begin, Finish, Fire, Flag, Queue, Start, Wait
+from jobs.core.order import by_priority
+from jobs.core.records import Allocation, Hold, Outcome
+from jobs.core.states import OutcomeKind, Status
+from tests.store.benches import NOW, Bench, at
+
+KEY = by_priority(1, NOW)
+
+
+def start(bench: Bench, instance_id: int, attempt: int = 1, token: str = "", revision: int = 1) -> Start:
+    job_id = bench.instance(instance_id).job_id
+    return Start(instance_id, job_id, revision, attempt, token or f"t{instance_id}-{attempt}", Allocation((0,), 1, 64))
+
+
+def finish(bench: Bench, instance_id: int, kind: OutcomeKind, status: Status, attempt: int = 1, **more) -> Finish:
+    job_id = bench.instance(instance_id).job_id
+    outcome = Outcome(kind, at(5), started_at=at(1), exit_code=0, duration_seconds=4.0)
+    return Finish(instance_id, job_id, f"t{instance_id}-{attempt}", attempt, outcome, status, **more)
+
+
+def fire(job_id: int, schedule_id: int, seconds: float = 60, reason: str = "", revision: int = 1) -> Fire:
+    return Fire(schedule_id, job_id, revision, at(seconds), at(seconds + 60), 0, NOW, KEY, reason)
+
+
+def running(bench: Bench) -> int:
+    instance_id = bench.submit(bench.job())
+    bench.commit(start(bench, instance_id))
+    return instance_id
+
+
+def test_start_makes_one_attempt_in_flight(bench: Bench):
+    instance_id = bench.submit(bench.job())
+    committed = bench.commit(start(bench, instance_id))
+    assert not committed.refused_instances
+    assert bench.instance(instance_id).status is Status.RUNNING
+    assert bench.attempts_in_flight(instance_id) == 1
+
+
+def test_second_start_is_refused(bench: Bench):
+    instance_id = running(bench)
+    assert bench.commit(start(bench, instance_id, token="other")).refused_instances == {instance_id}
+    assert bench.attempts_in_flight(instance_id) == 1
+
+
+def test_start_of_a_cancelled_instance_is_refused(bench: Bench):
+    instance_id = bench.submit(bench.job())
+    bench.cancel(instance_id)
+    assert bench.commit(start(bench, instance_id)).refused_instances == {instance_id}
+    assert bench.instance(instance_id).status is Status.CANCELLED
+
+
+def test_start_of_an_edited_job_is_refused(bench: Bench):
+    job_id = bench.job()
+    instance_id = bench.submit(job_id)
+    bench.edit(job_id)
+    assert bench.commit(start(bench, instance_id)).refused_instances == {instance_id}
+    assert not bench.commit(start(bench, instance_id, revision=2)).refused_instances
+
+
+def test_start_of_a_paused_job_is_refused(bench: Bench):
+    job_id = bench.job()
+    instance_id = bench.submit(job_id)
+    bench.pause(job_id)
+    assert bench.commit(start(bench, instance_id)).refused_instances == {instance_id}
+
+
+def test_finish_ends_instance_and_attempt(bench: Bench):
+    instance_id = running(bench)
+    bench.commit(finish(bench, instance_id, OutcomeKind.SUCCESS, Status.SUCCESS))
+    assert bench.instance(instance_id).status is Status.SUCCESS
+    assert bench.outcomes(instance_id) == ["success"]
+
+
+def test_finish_a_second_time_is_refused(bench: Bench):
+    instance_id = running(bench)
+    done = finish(bench, instance_id, OutcomeKind.SUCCESS, Status.SUCCESS)
+    bench.commit(done)
+    events = bench.events(instance_id)
+    assert bench.commit(done).refused_instances == {instance_id}
+    assert bench.events(instance_id) == events
+
+
+def test_finish_with_another_token_changes_nothing(bench: Bench):
+    instance_id = running(bench)
+    stale = finish(bench, instance_id, OutcomeKind.FAILED, Status.FAILED, attempt=7)
+    assert bench.commit(stale).refused_instances == {instance_id}
+    assert bench.instance(instance_id).status is Status.RUNNING
+
+
+def test_failure_waits_and_is_queued_in_its_place(bench: Bench):
+    instance_id = running(bench)
+    place = bench.instance(instance_id).order_key
+    bench.commit(finish(bench, instance_id, OutcomeKind.FAILED, Status.RETRYING, retry_at=at(60)))
+    assert bench.instance(instance_id).retry_at == at(60)
+    job_id = bench.instance(instance_id).job_id
+    bench.commit(Queue(instance_id, job_id, Status.RETRYING, at(60), KEY + 999))
+    assert bench.instance(instance_id).status is Status.QUEUED
+    assert bench.instance(instance_id).order_key == place
+
+
+def test_attempts_are_numbered_from_one(bench: Bench):
+    instance_id = running(bench)
+    bench.commit(finish(bench, instance_id, OutcomeKind.LOST, Status.QUEUED))
+    assert bench.commit(start(bench, instance_id, attempt=1, token="x")).refused_instances == {instance_id}
+    bench.commit(start(bench, instance_id, attempt=2))
+    assert bench.instance(instance_id).attempts == 2
+    assert bench.instance(instance_id).lost_attempts == 1
+    assert bench.outcomes(instance_id) == ["lost"]
+
+
+def test_wish_to_cancel_wins_over_a_retry(bench: Bench):
+    instance_id = running(bench)
+    bench.cancel(instance_id)
+    bench.commit(finish(bench, instance_id, OutcomeKind.FAILED, Status.RETRYING, retry_at=at(60)))
+    assert bench.instance(instance_id).status is Status.CANCELLED
+    assert bench.instance(instance_id).retry_at is None
+
+
+def test_cancel_after_the_end_changes_nothing(bench: Bench):
+    instance_id = running(bench)
+    bench.commit(finish(bench, instance_id, OutcomeKind.SUCCESS, Status.SUCCESS))
+    bench.cancel(instance_id)
+    assert bench.instance(instance_id).status is Status.SUCCESS
+
+
+def test_pending_instance_is_queued_once(bench: Bench):
+    instance_id = bench.submit(bench.job(), at(60))
+    queue = Queue(instance_id, bench.instance(instance_id).job_id, Status.PENDING, at(60), KEY)
+    assert not bench.commit(queue).refused_instances
+    assert bench.commit(queue).refused_instances == {instance_id}
+
+
+def test_fire_makes_one_instance_for_its_date(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    born = bench.commit(fire(job_id, schedule_id)).born
+    assert [i.id for i in born] == bench.instances_of(job_id)
+    assert born[0].logical_at == at(60)
+    assert bench.instance(born[0].id) == born[0]
+
+
+def test_same_fire_again_is_refused(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    bench.commit(fire(job_id, schedule_id))
+    assert bench.commit(fire(job_id, schedule_id)).refused_schedules == {schedule_id}
+    assert len(bench.instances_of(job_id)) == 1
+
+
+def test_earlier_fire_after_a_later_is_refused(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    bench.commit(fire(job_id, schedule_id, 120))
+    assert bench.commit(fire(job_id, schedule_id, 60)).refused_schedules == {schedule_id}
+
+
+def test_fire_of_an_edited_job_is_refused(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    bench.edit(job_id)
+    assert bench.commit(fire(job_id, schedule_id)).refused_schedules == {schedule_id}
+
+
+def test_fire_over_an_unfinished_instance_makes_none(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    instance_id = bench.submit(job_id)
+    committed = bench.commit(fire(job_id, schedule_id))
+    assert committed.born == ()
+    assert bench.instances_of(job_id) == [instance_id]
+    assert bench.events()[-1] == "schedule.skipped"
+
+
+def test_skipped_fire_still_counts_as_fired(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    bench.commit(fire(job_id, schedule_id, reason="overlap: instance 1 has not ended"))
+    assert bench.commit(fire(job_id, schedule_id)).refused_schedules == {schedule_id}
+
+def test_set_aside_schedule_says_so(bench: Bench):
+    job_id = bench.job()
+    bench.commit(Flag(bench.schedule(job_id), job_id, "its zone is gone"))
+    assert bench.events()[-1] == "schedule.flagged"
+
+
+def test_reason_is_kept_while_it_waits(bench: Bench):
+    instance_id = bench.submit(bench.job())
+    wait = Wait(instance_id, bench.instance(instance_id).job_id, Hold("cores"))
+    bench.commit(wait)
+    assert bench.hold(instance_id) == "cores"
+    bench.commit(start(bench, instance_id))
+    assert not bench.commit(wait).refused_instances
+
+
+def test_every_move_leaves_one_event(bench: Bench):
+    instance_id = running(bench)
+    job_id = bench.instance(instance_id).job_id
+    bench.commit(Begin(instance_id, job_id, f"t{instance_id}-1", 1, at(1)))
+    bench.commit(finish(bench, instance_id, OutcomeKind.SUCCESS, Status.SUCCESS))
+    assert bench.events(instance_id) == ["instance.queued", "instance.started", "attempt.began", "instance.ended"]
+
+
+@pytest.mark.parametrize("count", [1, 500])
+def test_a_whole_group_goes_together(bench: Bench, count: int):
+    job_id = bench.job()
+    ids = [bench.submit(job_id) for _ in range(count)]
+    bench.commit(*(start(bench, i) for i in ids))
+    bench.commit(*(finish(bench, i, OutcomeKind.SUCCESS, Status.SUCCESS) for i in ids))
+    assert {bench.instance(i).status for i in ids} == {Status.SUCCESS}
