@@ -1,0 +1,100 @@
+"""Writing jobs with their schedules. Every function is one transaction, and what it changes has its event in it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import F
+
+from jobs.models import Job, Schedule
+from jobs.store import schedules
+from jobs.store.events import NewEvent, record
+from jobs.store.specs import JobSpec
+
+_COLUMNS = (
+    "name", "kind", "body", "description", "environment", "cores", "memory_mb", "timeout_seconds",
+    "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
+    "retry_jitter", "keep_workspace", "tags", "notify_email", "notify_webhook",
+)  # fmt: skip
+
+
+@transaction.atomic
+def insert(spec: JobSpec, *, actor: str, now: datetime) -> Job:
+    """Raises IntegrityError when the name is taken."""
+    owner = get_user_model().objects.filter(username=actor).first()
+    job = Job(**_columns(spec), created_by=owner, created_at=now)
+    job.save(force_insert=True)
+    if spec.schedule is not None:
+        schedules.insert(job, spec.schedule, now)
+    record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
+    return job
+
+
+def lock(job_id: int) -> tuple[Job, Schedule | None]:
+    """The job and its schedule, as nobody else can change them until the transaction ends. Raises Job.DoesNotExist.
+
+    The job first, and without its key: the engine locks a schedule and then refers to its job.
+    """
+    job = Job.objects.select_for_update(no_key=True).get(pk=job_id)
+    return job, Schedule.objects.select_for_update().filter(job=job).first()
+
+
+@transaction.atomic
+def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, now: datetime) -> tuple[str, ...]:
+    """Store what differs from what was locked, and name it. Raises IntegrityError when the new name is taken.
+
+    A schedule that the edit leaves alone goes on as it was: moving its watch would lose a fire that is due right now.
+    """
+    wanted = _columns(spec)
+    changed = [name for name, value in wanted.items() if getattr(job, name) != value]
+    values = {name: wanted[name] for name in changed}
+    if schedules.spec_of(schedule) != spec.schedule:
+        _change_schedule(job, schedule, spec, now)
+        changed.append("schedule")
+    if changed:
+        Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
+        record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
+    return tuple(changed)
+
+
+@transaction.atomic
+def pause(job_id: int, *, actor: str, now: datetime) -> bool:
+    """False when it is paused already. Raises Job.DoesNotExist."""
+    job, schedule = lock(job_id)
+    if job.paused:
+        return False
+    Job.objects.filter(pk=job_id).update(paused_at=now, paused_by=actor, updated_at=now)
+    if schedule is not None:
+        schedules.watch(schedule, now, paused=True)
+    record([NewEvent(now, "job.paused", job_id, actor=actor)])
+    return True
+
+
+@transaction.atomic
+def resume(job_id: int, *, actor: str, now: datetime) -> bool:
+    """False when it is not paused. What came due meanwhile is not made up for. Raises Job.DoesNotExist."""
+    job, schedule = lock(job_id)
+    if not job.paused:
+        return False
+    Job.objects.filter(pk=job_id).update(paused_at=None, paused_by="", revision=F("revision") + 1, updated_at=now)
+    if schedule is not None:
+        schedules.watch(schedule, now, paused=False)
+    record([NewEvent(now, "job.resumed", job_id, actor=actor)])
+    return True
+
+
+def _change_schedule(job: Job, schedule: Schedule | None, spec: JobSpec, now: datetime) -> None:
+    if spec.schedule is None:
+        if schedule is not None:
+            schedules.unschedule(schedule, now)
+    elif schedule is not None:
+        schedules.change(schedule, spec.schedule, now, paused=job.paused)
+    else:
+        schedules.insert(job, spec.schedule, now, paused=job.paused)
+
+
+def _columns(spec: JobSpec) -> dict[str, Any]:
+    return {name: getattr(spec, name) for name in _COLUMNS} | {"tags": list(spec.tags)}
