@@ -1,0 +1,45 @@
+"""The only writes that people, pages, API and admin may ask for.
+
+Each takes `actor`, the name of the user who asks, and `now`, an aware UTC moment. Each is done whole, with its event,
+or raises an ActionError whose sentence says why not and what to do.
+"""
+
+from jobs.actions.answers import (
+    ActionError,
+    Cancelled,
+    Changed,
+    Created,
+    Deleted,
+    InvalidInput,
+    NotFound,
+    Problem,
+    Refused,
+    Submitted,
+)
+from jobs.actions.deletion import delete_job
+from jobs.actions.instances import cancel_instance, retry_instance
+from jobs.actions.jobs import change_job, create_job, pause_job, resume_job, run_job
+from jobs.actions.preview import Preview, preview
+
+__all__ = [
+    "ActionError",
+    "Cancelled",
+    "Changed",
+    "Created",
+    "Deleted",
+    "InvalidInput",
+    "NotFound",
+    "Preview",
+    "Problem",
+    "Refused",
+    "Submitted",
+    "cancel_instance",
+    "change_job",
+    "create_job",
+    "delete_job",
+    "pause_job",
+    "preview",
+    "resume_job",
+    "retry_instance",
+    "run_job",
+]

@@ -1,0 +1,83 @@
+"""A stored job as what one would have to submit to get it, and what an edit makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from jobs.actions.bodies import BODIES
+from jobs.models import Job, Schedule
+from jobs.store.schedules import spec_of as schedule_spec_of
+from jobs.store.specs import JobSpec
+
+FIELD_OF_KIND = {kind: field for field, kind in BODIES.items()}
+
+
+def spec_of(job: Job, schedule: Schedule | None) -> JobSpec:
+    return JobSpec(
+        name=job.name,
+        kind=job.kind,
+        body=job.body,
+        description=job.description,
+        environment=dict(job.environment),
+        cores=job.cores,
+        memory_mb=job.memory_mb,
+        timeout_seconds=job.timeout_seconds,
+        kill_grace_seconds=job.kill_grace_seconds,
+        priority=job.priority,
+        max_retries=job.max_retries,
+        retry_delay_seconds=job.retry_delay_seconds,
+        retry_max_delay_seconds=job.retry_max_delay_seconds,
+        retry_jitter=job.retry_jitter,
+        keep_workspace=job.keep_workspace,
+        tags=tuple(job.tags),
+        notify_email=job.notify_email,
+        notify_webhook=job.notify_webhook,
+        schedule=schedule_spec_of(schedule),
+    )
+
+
+def raw_of(spec: JobSpec) -> dict[str, Any]:
+    """The API's fields, complete. Moments are ISO texts in the schedule's zone. Reading them again gives the spec."""
+    when = spec.schedule
+    zone = ZoneInfo(when.zone) if when else None
+    body = {field: spec.body if FIELD_OF_KIND[spec.kind] == field else None for field in BODIES}
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "kind": "command" if spec.kind == Job.Kind.COMMAND else "script",
+        **body,
+        "environment": spec.environment,
+        "cpu_cores_required": spec.cores,
+        "memory_mb_required": spec.memory_mb,
+        "timeout_seconds": spec.timeout_seconds,
+        "kill_grace_seconds": spec.kill_grace_seconds,
+        "schedule_type": when.type if when else "once",
+        "schedule_expression": (when.expression or None) if when else None,
+        "start_date": when.start_at.astimezone(zone).isoformat() if when and when.start_at else None,
+        "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
+        "timezone": when.zone if when else None,
+        "max_retries": spec.max_retries,
+        "retry_delay_seconds": spec.retry_delay_seconds,
+        "retry_max_delay_seconds": spec.retry_max_delay_seconds,
+        "retry_jitter": spec.retry_jitter,
+        "priority": spec.priority,
+        "tags": list(spec.tags),
+        "keep_workspace": spec.keep_workspace,
+        "notify_email": spec.notify_email,
+        "notify_webhook": spec.notify_webhook,
+    }
+
+
+def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields after an edit: those of the patch, and the others as they are.
+
+    Another body replaces the one that there is, and another type of schedule takes none of the old one's times along.
+    """
+    raw = raw_of(spec)
+    if any(patch.get(field) for field in BODIES):
+        raw |= dict.fromkeys((*BODIES, "kind"))
+    if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
+        raw |= dict.fromkeys(("schedule_expression", "start_date", "end_date"))
+    return raw | dict(patch)

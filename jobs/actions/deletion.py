@@ -1,0 +1,64 @@
+"""Deleting a job: its instances end first, and with it goes its history."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from datetime import datetime
+
+from django.conf import settings
+
+from jobs.actions.answers import Deleted, NotFound, Refused
+from jobs.models import Job
+from jobs.store import definitions, removal, wishes
+from jobs.store.wishes import CancelAnswer
+
+logger = logging.getLogger(__name__)
+
+
+def delete_job(job_id: int, *, actor: str, now: datetime, cancel_live: bool = False) -> Deleted:
+    """Delete it with its instances and their logs. Raises Refused when some have not ended, NotFound.
+
+    With `cancel_live` they are cancelled first. What runs needs its time to end: then the job is paused, the answer
+    says how many run, and the job goes when it is asked for again. A job is never deleted under a process, for
+    nobody would end that, or count its cores as free.
+    """
+    if not Job.objects.filter(pk=job_id).exists():
+        raise NotFound("job", job_id)
+    live = removal.live_instances(job_id)
+    if live and not cancel_live:
+        number = f"{len(live)} instances that have" if len(live) > 1 else "one instance that has"
+        raise Refused(f"The job has {number} not ended; cancel first, or ask for that with the deletion.")
+    try:
+        # Paused first, so that its schedule makes no instance while the others go.
+        definitions.pause(job_id, actor=actor, now=now)
+        cancelled, running = _cancel(live, actor, now)
+        if not running:
+            running = _remove(job_id, actor, now)
+    except Job.DoesNotExist:  # somebody else was first
+        cancelled, running = 0, 0
+    return Deleted(job_id, cancelled, running)
+
+
+def _cancel(live: list[int], actor: str, now: datetime) -> tuple[int, int]:
+    """How many waited and are cancelled, and how many still run."""
+    answers = [wishes.cancel(instance_id, actor=actor, now=now) for instance_id in live]
+    return answers.count(CancelAnswer.CANCELLED), answers.count(CancelAnswer.STOPPING)
+
+
+def _remove(job_id: int, actor: str, now: datetime) -> int:
+    """Zero, or the number of instances that came meanwhile."""
+    while ids := removal.remove_some_history(job_id):
+        for instance_id in ids:
+            _remove_logs(instance_id)
+    return removal.remove_job(job_id, actor=actor, now=now)
+
+
+def _remove_logs(instance_id: int) -> None:
+    try:
+        shutil.rmtree(settings.DATA_DIR / "runs" / str(instance_id))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        # The rows are gone, so it is too late to refuse.
+        logger.warning("The logs of instance %s could not be removed: %s", instance_id, error)

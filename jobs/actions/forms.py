@@ -1,0 +1,73 @@
+"""What an HTML form sends, as the values that the API takes: the check that follows is the same for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+TRUE_WORDS = ("on", "true", "1", "yes")
+
+
+def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
+    """Texts by the API's names -> values by the same names. A blank is null: the default, also when editing.
+
+    What cannot be read as its kind stays text, for the check to refuse it as it was typed. `environment`: a line
+    NAME=value each. `tags`: separated by commas. A checkbox that is off is not sent, so who has one adds its "off".
+    """
+    return {field: _READERS.get(field, _text)(text) if text.strip() else None for field, text in values.items()}
+
+
+def environment_text(environment: Mapping[str, str]) -> str:
+    return "\n".join(f"{name}={value}" for name, value in environment.items())
+
+
+def _text(text: str) -> str:
+    # A browser sends line breaks as CR LF, which neither Python nor a shell takes well inside a text.
+    return text.replace("\r\n", "\n")
+
+
+def _whole(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _priority(text: str) -> int | str:
+    return int(text) if text in ("0", "1", "2", "3") else text
+
+
+def _variables(text: str) -> dict[str, str | None]:
+    parts = [line.partition("=") for line in text.splitlines() if line.strip()]
+    return {name.strip(): value if mark else None for name, mark, value in parts}
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _flag(text: str) -> bool:
+    return text.lower() in TRUE_WORDS
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "cpu_cores_required": _whole,
+    "memory_mb_required": _whole,
+    "max_retries": _whole,
+    "timeout_seconds": _number,
+    "kill_grace_seconds": _number,
+    "retry_delay_seconds": _number,
+    "retry_max_delay_seconds": _number,
+    "priority": _priority,
+    "environment": _variables,
+    "tags": _words,
+    "retry_jitter": _flag,
+    "keep_workspace": _flag,
+}

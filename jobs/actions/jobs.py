@@ -1,0 +1,106 @@
+"""What people may do to jobs. Each is done whole, with its event, or not at all and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, Submitted
+from jobs.actions.capacity import largest_capacity
+from jobs.actions.definition import edited, spec_of
+from jobs.actions.reading import shown
+from jobs.actions.submission import read_job
+from jobs.models import Instance, Job
+from jobs.store import definitions, wishes
+from jobs.store.schedules import is_due_at_once
+from jobs.store.specs import JobSpec
+
+
+def create_job(raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True) -> Created:
+    """Store a job; a `once` without a date, or with one that has just passed, runs at once unless `start` is off.
+
+    `raw` is as for `read_job`. Raises InvalidInput with nothing stored.
+    """
+    spec = read_job(raw, capacity=largest_capacity(), now=now)
+    if Job.objects.filter(name=spec.name).exists():
+        raise _name_taken(spec.name)
+    try:
+        with transaction.atomic():
+            job = definitions.insert(spec, actor=actor, now=now)
+            instance = _submit_if_due(job, spec, actor, now) if start else None
+    except IntegrityError:
+        # Two at once: both found the name free, and the database let one of them have it.
+        if Job.objects.filter(name=spec.name).exists():
+            raise _name_taken(spec.name) from None
+        raise
+    return Created(job.pk, job.name, job.created_at, instance.pk if instance else None)
+
+
+def change_job(
+    job_id: int, patch: Mapping[str, Any], *, actor: str, now: datetime, revision: int | None = None
+) -> Changed:
+    """Change the fields in `patch`, leave the others; never starts anything.
+
+    `revision`: the one that was edited, if whoever edits saw the whole job: another's edit since then is not undone.
+    Raises InvalidInput, Refused, NotFound.
+    """
+    capacity = largest_capacity()
+    try:
+        with transaction.atomic():
+            job, schedule = definitions.lock(job_id)
+            if revision is not None and revision != job.revision:
+                raise Refused(f"{job.name} was changed by somebody else meanwhile; load it again, then change it.")
+            before = spec_of(job, schedule)
+            spec = read_job(edited(before, patch), capacity=capacity, now=now, before=before)
+            if spec.name != job.name and Job.objects.filter(name=spec.name).exists():
+                raise _name_taken(spec.name)
+            return Changed(job_id, definitions.change(job, schedule, spec, actor=actor, now=now))
+    except Job.DoesNotExist:
+        raise NotFound("job", job_id) from None
+    except IntegrityError:
+        if Job.objects.exclude(pk=job_id).filter(name=spec.name).exists():
+            raise _name_taken(spec.name) from None
+        raise
+
+
+def pause_job(job_id: int, *, actor: str, now: datetime) -> Changed:
+    """Nothing of it starts until it is resumed; what runs goes on. Raises NotFound."""
+    try:
+        return Changed(job_id, ("paused_at",) if definitions.pause(job_id, actor=actor, now=now) else ())
+    except Job.DoesNotExist:
+        raise NotFound("job", job_id) from None
+
+
+def resume_job(job_id: int, *, actor: str, now: datetime) -> Changed:
+    """Fires count again from now on; what came due meanwhile is not made up for. Raises NotFound."""
+    try:
+        return Changed(job_id, ("paused_at",) if definitions.resume(job_id, actor=actor, now=now) else ())
+    except Job.DoesNotExist:
+        raise NotFound("job", job_id) from None
+
+
+def run_job(job_id: int, *, actor: str, now: datetime) -> Submitted:
+    """One instance more, due now, whatever the schedule says; while the job is paused it waits. Raises NotFound."""
+    try:
+        with transaction.atomic():
+            job, _ = definitions.lock(job_id)
+            instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now)
+    except Job.DoesNotExist:
+        raise NotFound("job", job_id) from None
+    return Submitted(instance.pk, job_id, is_new=True)
+
+
+def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime) -> Instance | None:
+    if spec.schedule is None:
+        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now)
+    if is_due_at_once(spec.schedule, now):
+        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=spec.schedule.start_at)
+    return None
+
+
+def _name_taken(name: str) -> InvalidInput:
+    sentence = f"There is a job named {shown(name)} already; choose another name, or change that job."
+    return InvalidInput([Problem("name", shown(name), "a name that no other job has", sentence)])

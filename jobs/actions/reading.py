@@ -1,0 +1,145 @@
+"""Reads raw values, such as a JSON body has them, one by one, and gathers everything that is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+from jobs.actions.answers import InvalidInput, Problem
+
+Default = TypeVar("Default", bound=float | None)
+LONGEST_SHOWN = 100
+LONGEST_SECONDS = 366 * 24 * 3600
+
+# What a database cannot store as text, and what a line shown to people must not hold: controls, line and paragraph
+# separators, marks that turn the reading direction.
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Reader:
+    """Each method reads one field: its value, or `default` where it is missing, null or refused.
+
+    A refused field costs the caller nothing but the problem that is noted; `check` raises them all at once.
+    """
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+        self.problems: list[Problem] = []
+
+    def has(self, field: str) -> bool:
+        return self.raw.get(field) is not None
+
+    def refuse(self, field: str, expected: str, sentence: str) -> None:
+        self.problems.append(Problem(printable(field), shown(self.raw.get(field)), expected, sentence))
+
+    def expected(self, field: str, expected: str) -> None:
+        """The plain refusal: what was given is not what is expected."""
+        self.refuse(field, expected, f"{field} is {shown(self.raw.get(field))}, expected {expected}.")
+
+    def check(self) -> None:
+        if self.problems:
+            raise InvalidInput(self.problems)
+
+    def text(self, field: str, default: str = "", *, longest: int, lines: bool = False) -> str:
+        """Text of at most `longest` characters: one line, trimmed; with `lines` as it is, line breaks and all."""
+        value = self.raw.get(field)
+        if value is None:
+            return default
+        if not isinstance(value, str):
+            self.expected(field, "text")
+            return default
+        if len(value) > longest:
+            self.refuse(field, f"at most {longest:,} characters", f"{field} is longer than {longest:,} characters.")
+            return default
+        if fault := fault_of(value, lines=lines):
+            self.refuse(field, "printable text", f"{field} contains {fault}; remove it.")
+            return default
+        return value if lines else value.strip()
+
+    def whole(self, field: str, default: int, *, lowest: int, highest: int) -> int:
+        value = self.raw.get(field)
+        if value is None:
+            return default
+        # true is an int to Python, and 1.0 is a float to JSON.
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+            self.expected(field, f"a whole number from {lowest:,} to {highest:,}")
+            return default
+        return value
+
+    def seconds(self, field: str, default: Default, *, zero: bool = True) -> float | Default:
+        """A duration in seconds up to a year, fractions allowed; `zero` says whether 0 is one."""
+        value = self.raw.get(field)
+        if value is None:
+            return default
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        # Neither NaN nor infinity lies within the bounds.
+        if not number or not 0 <= value <= LONGEST_SECONDS or (value == 0 and not zero):
+            least = "0" if zero else "above 0"
+            self.expected(field, f"a number of seconds, {least} to {LONGEST_SECONDS:,}")
+            return default
+        return float(value)
+
+    def flag(self, field: str, default: Default) -> bool | Default:
+        value = self.raw.get(field)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.expected(field, "true or false")
+            return default
+        return value
+
+    def choice(self, field: str, default: str, choices: Collection[str]) -> str:
+        value = self.raw.get(field)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value.strip() not in choices:
+            self.expected(field, f"one of {', '.join(choices)}")
+            return default
+        return value.strip()
+
+    def texts(self, field: str, *, most: int, longest: int) -> tuple[str, ...]:
+        """A list of short texts, trimmed, each once, in the order given."""
+        value = self.raw.get(field)
+        if value is None:
+            return ()
+        whole = isinstance(value, Sequence) and not isinstance(value, str)
+        if not whole or len(value) > most:
+            self.expected(field, f"a list of at most {most} texts")
+            return ()
+        fine = [v.strip() for v in value if isinstance(v, str) and 0 < len(v.strip()) <= longest and not fault_of(v)]
+        if len(fine) != len(value) or any("," in v for v in fine):
+            self.expected(field, f"texts of 1 to {longest} printable characters without a comma")
+            return ()
+        return tuple(dict.fromkeys(fine))
+
+
+def fault_of(text: str, *, lines: bool = False) -> str:
+    """The first character of the text that may not be in it, in words; empty when there is none."""
+    found = (UNSTORABLE if lines else UNPRINTABLE).search(text)
+    if found is None:
+        return ""
+    surrogate = "\ud800" <= found[0] <= "\udfff"
+    return f"{'half of a surrogate pair' if surrogate else 'the control character'} U+{ord(found[0]):04X}"
+
+
+def shown(value: object) -> str:
+    """A value as JSON, cut short, without what cannot be printed."""
+    if isinstance(value, str):
+        value = printable(value)
+    elif isinstance(value, Sequence | Mapping) and len(value) > LONGEST_SHOWN:
+        return f"a {'list' if isinstance(value, Sequence) else 'mapping'} of {len(value):,}"
+    try:
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    except (TypeError, ValueError, RecursionError):
+        text = type(value).__name__
+    return text if len(text) <= LONGEST_SHOWN else f"{printable(text)[:LONGEST_SHOWN]}…"
+
+
+def printable(text: str) -> str:
+    """The beginning of the text, with a ? for each half of a surrogate pair: UTF-8 has no bytes for one."""
+    return text[: LONGEST_SHOWN + 1].encode("utf-8", "replace").decode()

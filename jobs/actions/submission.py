@@ -1,0 +1,172 @@
+"""From what a form, the API or admin gives to a definition that can be stored, or to all that is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+import platform
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+
+from jobs.actions.bodies import BODIES, read_body, read_environment
+from jobs.actions.capacity import Capacity
+from jobs.actions.reading import Reader, shown
+from jobs.actions.timing import TIMING_FIELDS, read_schedule
+from jobs.core.records import Priority
+from jobs.store.specs import JobSpec
+
+FIELDS = (
+    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
+    "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
+    "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", "depends_on",
+    "keep_workspace", "notify_email", "notify_webhook", "created_by",
+)  # fmt: skip
+
+RETRIES_OF_ONCE = 3
+MOST_RETRIES = 1000
+MOST_CORES = 32_767  # what the column holds
+MOST_MEMORY_MB = 2_147_483_647
+PRIORITIES = {priority.name.lower(): priority.value for priority in Priority}
+
+
+def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, before: JobSpec | None = None) -> JobSpec:
+    """`raw` maps the API's names (FIELDS) to values as JSON has them; null is as good as not given.
+
+    `before` is what an edit edits: what it leaves alone may be what a new job could not have, such as a moment in the
+    past. Who made the job is not asked: `created_by` may be given, and the server knows better. Raises InvalidInput.
+    """
+    reader = Reader(raw)
+    _refuse_unknown(reader)
+    _refuse_what_cannot_be(reader)
+    kind, body = read_body(reader)
+    delay, longest_delay = _read_delays(reader)
+    spec = JobSpec(
+        name=_read_name(reader),
+        kind=kind,
+        body=body,
+        description=reader.text("description", longest=10_000, lines=True),
+        environment=read_environment(reader, before.environment if before else {}),
+        cores=_read_cores(reader, capacity),
+        memory_mb=_read_memory(reader, capacity),
+        timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
+        kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
+        priority=_read_priority(reader),
+        max_retries=reader.whole("max_retries", _default_retries(reader), lowest=0, highest=MOST_RETRIES),
+        retry_delay_seconds=delay,
+        retry_max_delay_seconds=longest_delay,
+        retry_jitter=reader.flag("retry_jitter", True),
+        keep_workspace=reader.flag("keep_workspace", None),
+        tags=reader.texts("tags", most=50, longest=50),
+        notify_email=_read_addresses(reader),
+        notify_webhook=_read_webhook(reader),
+        schedule=read_schedule(reader, now=now, before=before),
+    )
+    reader.check()
+    return spec
+
+
+def _refuse_unknown(reader: Reader) -> None:
+    for field in reader.raw:
+        if field not in FIELDS:
+            near = difflib.get_close_matches(field, FIELDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(FIELDS)}."
+            reader.refuse(field, "a known field", f"There is no field {shown(field)}; {hint}")
+
+
+def _refuse_what_cannot_be(reader: Reader) -> None:
+    version = platform.python_version()
+    given = reader.text("python_version", version, longest=20) or version
+    if given not in (version, version.rpartition(".")[0]):
+        sentence = f"python_version is {shown(given)}, but scripts run with Python {version} here; leave it out."
+        reader.refuse("python_version", version, sentence)
+    if reader.raw.get("requirements") not in (None, [], ""):
+        sentence = "Packages cannot be installed for a job; leave requirements out and use what the node's Python has."
+        reader.refuse("requirements", "an empty list", sentence)
+    if reader.raw.get("depends_on") not in (None, [], ""):
+        sentence = "A job cannot wait for other jobs; leave depends_on out and give the job a schedule of its own."
+        reader.refuse("depends_on", "an empty list", sentence)
+
+
+def _read_name(reader: Reader) -> str:
+    count = len(reader.problems)
+    name = reader.text("name", longest=200)
+    if not name and len(reader.problems) == count:
+        reader.refuse("name", "1 to 200 characters", "A job needs a name of 1 to 200 characters; give one.")
+    return name
+
+
+def _read_cores(reader: Reader, capacity: Capacity) -> int:
+    cores = reader.whole("cpu_cores_required", 1, lowest=1, highest=MOST_CORES)
+    if cores > capacity.cores:
+        sentence = (
+            f"cpu_cores_required is {cores}, but no node can ever give more than {capacity.cores} "
+            f"({capacity.cores_of}); ask for {capacity.cores} or fewer."
+        )
+        reader.refuse("cpu_cores_required", f"1 to {capacity.cores}", sentence)
+    return cores
+
+
+def _read_memory(reader: Reader, capacity: Capacity) -> int:
+    memory = reader.whole("memory_mb_required", 0, lowest=0, highest=MOST_MEMORY_MB)
+    if capacity.memory_mb is not None and memory > capacity.memory_mb:
+        sentence = (
+            f"memory_mb_required is {memory}, but no node has more than {capacity.memory_mb} MB "
+            f"({capacity.memory_of}); ask for {capacity.memory_mb} or less."
+        )
+        reader.refuse("memory_mb_required", f"0 to {capacity.memory_mb}", sentence)
+    return memory
+
+
+def _read_priority(reader: Reader) -> int:
+    given = reader.raw.get("priority")
+    if isinstance(given, str) and given.strip().lower() in PRIORITIES:
+        return PRIORITIES[given.strip().lower()]
+    if isinstance(given, int) and not isinstance(given, bool) and given in PRIORITIES.values():
+        return given
+    if given is not None:
+        reader.expected("priority", "0 to 3, or low, medium, high, critical")
+    return Priority.MEDIUM.value
+
+
+def _default_retries(reader: Reader) -> int:
+    """The next fire is the retry of what repeats."""
+    return RETRIES_OF_ONCE if reader.raw.get("schedule_type") in (None, "once") else 0
+
+
+def _read_delays(reader: Reader) -> tuple[float, float]:
+    """The first delay before a retry, and the cap on those that follow."""
+    count = len(reader.problems)
+    delay = reader.seconds("retry_delay_seconds", 60.0)
+    longest = reader.seconds("retry_max_delay_seconds", max(3600.0, delay))
+    if longest < delay and len(reader.problems) == count:
+        sentence = f"retry_max_delay_seconds is {longest:g}, less than retry_delay_seconds ({delay:g}); raise it."
+        reader.refuse("retry_max_delay_seconds", f"{delay:g} or more", sentence)
+    return delay, longest
+
+
+def _read_addresses(reader: Reader) -> str:
+    """Addresses separated by commas."""
+    expected = "e-mail addresses separated by commas"
+    addresses = [part.strip() for part in reader.text("notify_email", longest=1000).split(",") if part.strip()]
+    for address in addresses:
+        try:
+            validate_email(address)
+        except ValidationError:
+            reader.refuse("notify_email", expected, f"{shown(address)} is no e-mail address; expected {expected}.")
+    return ", ".join(addresses)
+
+
+def _read_webhook(reader: Reader) -> str:
+    url = reader.text("notify_webhook", longest=1000)
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and " " not in url
+    except ValueError:
+        fine = False
+    if url and not fine:
+        reader.expected("notify_webhook", "a URL that begins with http:// or https://")
+    return url
