@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
+from typing import cast
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
@@ -22,20 +23,28 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-Answer = HttpResponse | Awaitable[HttpResponse]
+View = Callable[[HttpRequest], HttpResponse]
+AsyncView = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 @sync_and_async_middleware
-def content_security_policy(get_response: Callable[[HttpRequest], Answer]) -> Callable[[HttpRequest], Answer]:
+def content_security_policy(get_response: View | AsyncView) -> View | AsyncView:
     """Sets the header on every answer of Django, errors included; first in MIDDLEWARE for that."""
     if iscoroutinefunction(get_response):
+        return _for_async(get_response)
+    return _for_sync(cast("View", get_response))
 
-        async def middleware(request: HttpRequest) -> HttpResponse:
-            return _with_policy(await get_response(request))
-    else:
 
-        def middleware(request: HttpRequest) -> HttpResponse:
-            return _with_policy(get_response(request))
+def _for_sync(get_response: View) -> View:
+    def middleware(request: HttpRequest) -> HttpResponse:
+        return _with_policy(get_response(request))
+
+    return middleware
+
+
+def _for_async(get_response: AsyncView) -> AsyncView:
+    async def middleware(request: HttpRequest) -> HttpResponse:
+        return _with_policy(await get_response(request))
 
     return middleware
 

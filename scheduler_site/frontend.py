@@ -53,7 +53,7 @@ class _OneFile(FileSystemStorage):
         return str(self.file)
 
 
-class HashedFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # it has no types
+class HashedFilesStorage(CompressedManifestStaticFilesStorage):
     """Adds a hash to each name, so that browsers keep files for ever; also inside `import` of ES modules."""
 
     support_js_module_import_aggregation = True

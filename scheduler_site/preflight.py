@@ -68,7 +68,7 @@ def check_data_folder(path: Path) -> None:
         ) from None
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "jobs.sqlite":
-        _check_local(Path(database["NAME"]).parent)
+        _check_local(Path(str(database["NAME"])).parent)
 
 
 def _check_local(folder: Path) -> None:

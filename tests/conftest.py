@@ -19,6 +19,10 @@ settings.STORAGES["staticfiles"]["BACKEND"] = (
     "django.contrib.staticfiles.storage.StaticFilesStorage"  # as not collected
 )
 django.setup()
+del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
+
+
+pytest_plugins = ["tests.fixtures.postgres", "tests.fixtures.redis", "tests.fixtures.chromium"]
 
 
 def pytest_unconfigure() -> None:

@@ -50,7 +50,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def create_cursor(self, name: str | None = None) -> "Cursor":  # noqa: ARG002  # Django's signature
-        cursor = self.connection.cursor(factory=Cursor)
+        cursor: Cursor = self.connection.cursor(factory=Cursor)
         cursor.database = self
         return cursor
 
@@ -69,19 +69,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _commit(self) -> None:
         try:
-            super()._commit()
+            super()._commit()  # type: ignore[misc]  # django-stubs does not know it; nor the next two
         finally:
             self.release_write_lock()
 
     def _rollback(self) -> None:
         try:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]
         finally:
             self.release_write_lock()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]
         finally:
             self.write_lock.release(self)  # closing rolls back what was open
 
@@ -95,7 +95,8 @@ class Cursor(base.SQLiteCursorWrapper):
     def execute(self, query: str, params: Any = None) -> "Cursor":
         self._returned = None
         if not statements.writes(query):
-            return super().execute(query, params)  # type: ignore[no-any-return]  # Django's is not annotated
+            super().execute(query, params)
+            return self
         try:
             self.database.hold_write_lock()
             super().execute(query, params)
