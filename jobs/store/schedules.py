@@ -45,9 +45,9 @@ def is_due_at_once(spec: ScheduleSpec, now: datetime) -> bool:
 
 
 def change(schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: bool) -> None:
-    """Store an edit. An interval keeps its phase: the anchor moves only when the edit names another start."""
-    if spec.start_at is not None and spec.start_at != schedule.start_at:
-        schedule.anchor_at = spec.start_at
+    """Store an edit. An interval keeps its phase: its anchor moves only with the start."""
+    if spec.start_at != schedule.start_at:
+        schedule.anchor_at = spec.start_at or min(schedule.anchor_at, now)
     _take(schedule, spec)
     watch(schedule, now, paused=paused)
 

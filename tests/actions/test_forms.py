@@ -1,0 +1,31 @@
+import pytest
+
+from jobs.actions.forms import environment_text, raw_from_form
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "value"),
+    [
+        ("cpu_cores_required", "2", 2),
+        ("cpu_cores_required", "two", "two"),
+        ("timeout_seconds", "1.5", 1.5),
+        ("timeout_seconds", "", None),
+        ("priority", "3", 3),
+        ("priority", "high", "high"),
+        ("tags", "etl, daily,", ["etl", "daily"]),
+        ("environment", "A=1\r\n\r\nB=x=y\n", {"A": "1", "B": "x=y"}),
+        ("environment", "A", {"A": None}),
+        ("retry_jitter", "on", True),
+        ("retry_jitter", "off", False),
+        ("script_content", "if True:\r\n    print(1)\r\n", "if True:\n    print(1)\n"),
+        ("start_date", "2026-05-05T10:00", "2026-05-05T10:00"),
+    ],
+)
+def test_text_becomes_what_the_api_takes(field, text, value):
+    assert raw_from_form({field: text}) == {field: value}
+
+
+def test_environment_reads_back():
+    assert raw_from_form({"environment": environment_text({"A": "1", "B": "x=y"})}) == {
+        "environment": {"A": "1", "B": "x=y"}
+    }

@@ -1,0 +1,61 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from jobs.actions import InvalidInput, preview
+
+NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
+
+
+def fires(**raw):
+    return [fire.isoformat() for fire in preview(raw, now=NOW).fires]
+
+
+def test_fires_have_the_offset_of_their_day():
+    raw = {"schedule_type": "daily", "schedule_expression": "01:30", "timezone": "America/New_York"}
+    assert fires(**raw, after="2026-10-31T12:00:00-04:00", count=3) == [
+        "2026-11-01T01:30:00-04:00", "2026-11-02T01:30:00-05:00", "2026-11-03T01:30:00-05:00",
+    ]  # fmt: skip
+
+
+def test_interval_counts_from_where_the_preview_begins():
+    after = "2026-01-01T10:07:00+00:00"
+    assert fires(schedule_type="interval", schedule_expression="15m", after=after, count=1) == [
+        "2026-01-01T10:22:00+00:00"
+    ]
+
+
+def test_bounds_are_inclusive():
+    raw = {
+        "schedule_type": "daily",
+        "schedule_expression": "12:00",
+        "start_date": "2026-05-10",
+        "end_date": "2026-05-12",
+    }
+    assert fires(**raw) == [f"2026-05-{day}T12:00:00+00:00" for day in (10, 11, 12)]
+
+
+def test_naive_after_is_local_to_the_zone():
+    raw = {"schedule_type": "daily", "schedule_expression": "12:00", "timezone": "Asia/Tokyo"}
+    assert fires(**raw, after="2026-05-05T11:59", count=1) == ["2026-05-05T12:00:00+09:00"]
+
+
+def test_once_fires_at_its_date_or_at_once():
+    assert fires(start_date="2026-05-05T12:00:00+09:00") == ["2026-05-05T03:00:00+00:00"]
+    assert fires() == [NOW.isoformat()]
+
+
+def test_schedule_is_said_in_words():
+    assert preview({"schedule_type": "interval", "schedule_expression": "5m"}, now=NOW).description == "every 5 minutes"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("count", 0), ("count", 501), ("count", "ten"), ("after", "soon"), ("after", 5), ("zone", "UTC"),
+     ("timezone", "Mars/Phobos"), ("schedule_expression", "61 * * * *")],
+)  # fmt: skip
+def test_bad_field_is_named(field, value):
+    raw = {"schedule_type": "cron", "schedule_expression": "0 * * * *"} | {field: value}
+    with pytest.raises(InvalidInput) as refusal:
+        preview(raw, now=NOW)
+    assert {problem.field for problem in refusal.value.problems} == {field}

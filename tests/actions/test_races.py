@@ -1,0 +1,83 @@
+"""Two at once, on both databases: one wins, and the other is told something true."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connections
+
+from jobs.actions import InvalidInput, change_job, create_job, delete_job, pause_job, retry_instance, run_job
+from jobs.actions.answers import ActionError
+from jobs.models import Event, Instance, Job
+from tests.actions.places import HOURLY, NOW, make_instance, make_job
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
+def at_once(*actions: Callable[[], object]) -> list[object]:
+    """What each returned or why it refused, all begun together, each on a thread and a connection of its own."""
+    barrier = threading.Barrier(len(actions))
+    answers: list[object] = [None] * len(actions)
+
+    def act(place: int) -> None:
+        barrier.wait()
+        try:
+            answers[place] = actions[place]()
+        except ActionError as refusal:
+            answers[place] = refusal
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=act, args=(place,)) for place in range(len(actions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return answers
+
+
+def test_one_of_two_creates_wins():
+    raw = {"name": "backup", "command": "true"}
+    answers = at_once(*[lambda: create_job(raw, actor="ada", now=NOW)] * 4)
+    refusals = [answer for answer in answers if isinstance(answer, InvalidInput)]
+    assert len(refusals) == 3
+    assert all("There is a job named" in refusal.sentence for refusal in refusals)
+    assert (Job.objects.count(), Instance.objects.count()) == (1, 1)
+
+
+def test_two_edits_do_not_undo_each_other():
+    job = make_job()
+    edits = [{"cpu_cores_required": 2}, {"priority": 3}, {"description": "edited"}, {"max_retries": 7}]
+    at_once(*[lambda edit=edit: change_job(job.pk, edit, actor="ada", now=NOW) for edit in edits])
+    after = Job.objects.get()
+    assert (after.cores, after.priority, after.description, after.max_retries) == (2, 3, "edited", 7)
+    assert after.revision == job.revision + 4
+
+
+def test_double_click_makes_one_retry():
+    ended = make_instance(make_job(), "failed")
+    answers = at_once(*[lambda: retry_instance(ended.pk, actor="ada", now=NOW)] * 4)
+    assert len({answer.instance_id for answer in answers}) == 1
+    assert [answer.is_new for answer in answers].count(True) == 1
+
+
+def test_runs_at_once_are_generations_of_one_moment():
+    job = make_job()
+    at_once(*[lambda: run_job(job.pk, actor="ada", now=NOW)] * 4)
+    assert sorted(Instance.objects.values_list("generation", flat=True)) == [0, 1, 2, 3]
+
+
+def test_pause_is_told_once():
+    job = make_job(**HOURLY)
+    at_once(*[lambda: pause_job(job.pk, actor="ada", now=NOW)] * 4)
+    assert Event.objects.filter(kind="job.paused").count() == 1
+
+
+def test_run_and_delete_leave_no_orphan():
+    job = make_job()
+    run, deleted = at_once(
+        lambda: run_job(job.pk, actor="ada", now=NOW),
+        lambda: delete_job(job.pk, actor="ada", now=NOW),
+    )
+    assert Instance.objects.count() == Job.objects.count() == int(not isinstance(run, ActionError))
+    assert isinstance(deleted, ActionError) or deleted.running == Instance.objects.count()
