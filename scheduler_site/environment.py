@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -169,8 +170,7 @@ def _kept_key(file: Path) -> str:
 def _write_new(file: Path, key: str) -> None:
     # Two commands may start at once in an empty folder: link() lets one of them win with its file complete, so
     # that the other never reads an empty key.
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # mode 0600
     with os.fdopen(descriptor, "w") as stream:
         stream.write(key)
         stream.flush()
@@ -180,7 +180,7 @@ def _write_new(file: Path, key: str) -> None:
     except FileExistsError:
         return
     finally:
-        draft.unlink()
+        Path(draft).unlink()
 
 
 def _without_password(given: str) -> str:

@@ -14,6 +14,7 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["ROTA_DATA"] = tempfile.mkdtemp(prefix="rota-tests-")
 os.environ["DJANGO_SETTINGS_MODULE"] = "scheduler_site.settings"
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one is slow on purpose
 settings.AXES_ENABLED = False  # it refuses client.login(), which has no request; its own tests turn it on
 settings.STORAGES["staticfiles"]["BACKEND"] = (
     "django.contrib.staticfiles.storage.StaticFilesStorage"  # as not collected

@@ -1,0 +1,55 @@
+"""Daphne in this process: HTTP and WebSocket, until the service is asked to stop."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.server import Server  # installs the asyncio reactor: before anything else imports one
+from twisted.internet import reactor
+
+# A page that still renders gets this long; a socket is closed by the browser's side or by then.
+CLOSE_SECONDS = 5
+
+
+def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:
+    """Answer on `host`:`port` until SIGTERM or SIGINT. Then `on_stop` runs while pages still answer; then return.
+
+    A second signal is at once.
+    """
+    from scheduler_site.asgi import application
+
+    server = Server(
+        application,
+        endpoints=build_endpoint_description_strings(host=host, port=port),
+        signal_handlers=False,
+        application_close_timeout=CLOSE_SECONDS,
+        ready_callable=on_ready,
+        server_name="rota",
+    )
+    stopping = False
+
+    def asked(*_: object) -> None:
+        nonlocal stopping
+        if stopping:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)
+        stopping = True
+        reactor.callInThread(drain)
+
+    def drain() -> None:
+        try:
+            on_stop()
+        finally:
+            reactor.callFromThread(reactor.stop)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        reactor.callWhenRunning(_handle, number, asked)
+    server.run()
+
+
+def _handle(number: signal.Signals, handler: Callable[..., None]) -> None:
+    import asyncio
+
+    asyncio.get_running_loop().add_signal_handler(number, handler)

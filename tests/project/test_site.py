@@ -1,0 +1,56 @@
+"""What holds on every page, and who may come in."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.staticfiles import finders
+from django.core.checks import run_checks
+
+from scheduler_site.content_security import POLICY
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/admin/login/", "/no-such-page", "/admin/"])
+def test_every_answer_has_the_content_security_policy(client, address):
+    assert client.get(address).headers["Content-Security-Policy"] == POLICY
+
+
+def test_policy_allows_nothing_inline():
+    assert "unsafe" not in POLICY
+
+
+async def test_policy_holds_under_asgi(async_client):
+    answer = await async_client.get("/no-such-page")
+    assert answer.headers["Content-Security-Policy"] == POLICY
+
+
+def test_project_passes_django_checks():
+    assert not run_checks(include_deployment_checks=False)
+
+
+def test_only_named_files_of_npm_packages_are_public():
+    assert finders.find("vendor/ansi_up.js").endswith("node_modules/ansi_up/ansi_up.js")
+    assert finders.find("vendor/package.json") is None
+    assert finders.find("ansi_up/ansi_up.js") is None
+
+
+def log_in(client, password):
+    return client.post("/admin/login/", {"username": "ana", "password": password})
+
+
+@pytest.mark.django_db
+def test_ten_wrong_passwords_lock_a_user_out(client, settings):
+    settings.AXES_ENABLED = True
+    get_user_model().objects.create_superuser("ana", password="right")
+    answers = [log_in(client, "wrong").status_code for _ in range(10)]
+    assert answers == [200] * 9 + [429]
+    assert log_in(client, "right").status_code == 429
+
+
+@pytest.mark.django_db
+def test_right_password_forgets_the_wrong_ones(client, settings):
+    settings.AXES_ENABLED = True
+    get_user_model().objects.create_superuser("ana", password="right")
+    for _ in range(3):
+        assert [log_in(client, "wrong").status_code for _ in range(5)] == [200] * 5
+        assert log_in(client, "right").status_code == 302
+        client.logout()
