@@ -9,11 +9,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.execution.logwriter import ENTRY, STDERR, STDOUT, SUFFIX_DATA, SUFFIX_INDEX, segment_name, unfinished_bytes
+from jobs.execution.logwriter import (
+    ENTRY,
+    NOTICE,
+    STDERR,
+    STDOUT,
+    SUFFIX_DATA,
+    SUFFIX_INDEX,
+    segment_name,
+    unfinished_bytes,
+)
 from jobs.execution.rundir import LOG, RESULT, RunDir
 
-__all__ = ["STDERR", "STDOUT", "Entry", "LogChunk", "LogState", "TextChunk", "entries", "read", "read_text", "state",
-           "tail", "tail_text"]  # fmt: skip
+__all__ = ["NOTICE", "STDERR", "STDOUT", "Entry", "LogChunk", "LogState", "TextChunk", "entries", "read", "read_text",
+           "state", "tail", "tail_text"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import os
 import struct
 import time
 
-STDOUT, STDERR = 1, 2
+STDOUT, STDERR, NOTICE = 1, 2, 3  # a notice is the runner's own word on what it did to the job
 ENTRY = struct.Struct("<QQB")  # offset, microseconds since the epoch, stream
 SEGMENT_BYTES = 1 << 20
 SEGMENT_ENTRIES = 16_384  # a job that prints single bytes must not make an index larger than its log
@@ -36,6 +36,7 @@ class LogWriter:
         self._kept: list[tuple[int, int]] = []  # (offset, bytes with index) of closed segments
         self._retry_at = 0.0
         self._carry = {STDOUT: b"", STDERR: b""}
+        self._in_line = False
 
     def write(self, stream: int, data: bytes) -> None:
         """Take one read of `stream`. The start of a character whose rest is still to come waits for it."""
@@ -48,6 +49,10 @@ class LogWriter:
         """The stream has ended: what waits is not the start of a character but just these bytes."""
         data, self._carry[stream] = self._carry[stream], b""
         self._append(stream, data)
+
+    def notice(self, sentence: str) -> None:
+        """A line of the runner's own, after a line break if the job has not made one."""
+        self._append(NOTICE, f"{chr(10) * self._in_line}[rota] {sentence}\n".encode())
 
     def close(self) -> None:
         self.flush(STDOUT)
@@ -72,6 +77,7 @@ class LogWriter:
         except OSError as error:
             self._refused(error)
         self.end += len(data)
+        self._in_line = not data.endswith(b"\n")
         if written < len(data):
             self.lost_bytes += len(data) - written
             self._close_segment()

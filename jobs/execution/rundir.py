@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Self
 
 SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
 CLAIM, CANCEL, RESERVE = "claim", "cancel", "reserve"
@@ -44,7 +44,7 @@ class RunDir:
     def close(self) -> None:
         os.close(self.fd)
 
-    def __enter__(self) -> RunDir:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -91,13 +91,14 @@ class RunDir:
         self.write(name, json.dumps(data).encode())
         self.sync()
 
-    def write(self, name: str, content: bytes) -> None:
-        """As write_json, but the directory is left to the caller to sync."""
+    def write(self, name: str, content: bytes, *, durable: bool = True) -> None:
+        """As write_json, but the directory is left to the caller to sync. Not durable: for what a reboot makes void."""
         beside = f"{name}.tmp"
         fd = self.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             write_all(fd, content)
-            os.fsync(fd)
+            if durable:
+                os.fsync(fd)
         finally:
             os.close(fd)
         os.rename(beside, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)

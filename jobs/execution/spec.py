@@ -26,9 +26,9 @@ class FormatError(ValueError):
 class Spec:
     """How to run one attempt. Durations are seconds, sizes bytes.
 
-    kind: "script" (its text is in the run directory), "script_path" (`body` is an absolute path) or "command" (`body`
-    is a shell command). cores: ids to pin the whole tree to, or None. working_directory: absolute, or "" for the
-    attempt's own workspace. start_before: the runner starts nothing after this moment.
+    kind: "script" (`body` is the name of its file in the run directory's job/), "script_path" (`body` is an absolute
+    path) or "command" (`body` is a shell command). cores: ids to pin the whole tree to, or None. working_directory:
+    absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
     """
 
     token: str
@@ -78,7 +78,6 @@ class Result:
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
     log: dict[str, Any] = field(default_factory=dict)
-    workspace_error: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}

@@ -1,0 +1,220 @@
+"""The life of one attempt in its runner: start the job, take its output, hold it to its limits, end all of it.
+
+Standard library only; what it imports, the launcher has imported before the fork.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import selectors
+import signal
+import time
+from types import FrameType
+
+from jobs.execution import moment
+from jobs.execution.ending import Ending
+from jobs.execution.logwriter import LogWriter
+from jobs.execution.program import StartError, program_of
+from jobs.execution.pump import Pump
+from jobs.execution.rundir import CANCEL, LOG, STARTED, WORK, RunDir
+from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
+from jobs.execution.spec import Result, Spec
+from jobs.execution.tree import process
+from jobs.execution.usage import MemoryPeak
+from jobs.execution.verdict import CANCEL as CANCELLED
+from jobs.execution.verdict import TIMEOUT, verdict
+
+OOM_SCORE = -500
+WAKE = 0
+
+
+class Attempt:
+    def __init__(self, rundir: RunDir, spec: Spec, notes: int) -> None:
+        """`notes`: a pipe to the service, which may be gone by now; it is told there when the job has started."""
+        self.rundir = rundir
+        self.spec = spec
+        self.notes = notes
+        self.selector = selectors.DefaultSelector()
+        self.wake = listen_to_signals()
+        self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
+        for name in (LOG, WORK):
+            rundir.make_dir(name)
+        self.log = LogWriter(os.open(LOG, os.O_RDONLY | os.O_CLOEXEC, dir_fd=rundir.fd), spec.log_cap_bytes)
+        self.pump = Pump(self.log, self.selector)
+        self.job = 0
+        self.status: int | None = None
+        self.ended_by_us = ""
+        self.ending: Ending | None = None
+
+    def run(self) -> Result:
+        """Run the job to its end and that of all its processes."""
+        if self.rundir.has(CANCEL):
+            return self.not_started("cancelled", "was cancelled before it was started")
+        if late := self.seconds_late():
+            return self.not_started("lost", f"was not started: its runner came {late:.1f} s too late for that")
+        try:
+            self.start()
+        except StartError as error:
+            return self.not_started("rejected", str(error))
+        while self.reap() and not (self.ending and self.ending.given_up):
+            self.wait()
+            self.on_time(time.monotonic())
+        return self.ended()
+
+    # --- Start ---
+
+    def seconds_late(self) -> float:
+        before = self.spec.start_before
+        return max(0.0, moment.now().seconds_since(before)) if before else 0.0
+
+    def start(self) -> None:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        spec = self.spec
+        program = program_of(spec, self.rundir.path)
+        if spec.cores:
+            pin(spec.cores)
+        if spec.nice:
+            os.nice(spec.nice)
+        directory = spec.working_directory or f"{self.rundir.path}/{WORK}"
+        env = {**spec.env, "ROTA_WORKSPACE": f"{self.rundir.path}/{WORK}"}
+        around = Surroundings(env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr)
+        self.job = start_job(program, around)
+        self.pump.close_writers()
+        self.started_at, self.started = time.time(), time.monotonic()
+        self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
+        self.memory = MemoryPeak(os.getpid(), self.started)
+        self.tell_started()
+
+    def tell_started(self) -> None:
+        job = process(self.job)
+        facts = {"pid": self.job, "at": self.started_at, "ticks": job.started if job else 0,
+                 "boot_id": moment.boot_id()}  # fmt: skip
+        content = json.dumps(facts).encode()
+        try:
+            self.rundir.write(STARTED, content, durable=False)
+        except OSError as error:
+            self.log.notice(f"{STARTED} could not be written: {error.strerror}")
+        try:
+            os.write(self.notes, content)
+        except BrokenPipeError:
+            return  # the service is gone; its next start reads the file
+
+    # --- While it runs ---
+
+    def wait(self) -> None:
+        seconds = max(0.0, self.next_moment() - time.monotonic())
+        for key, _ in self.selector.select(seconds):
+            if key.data == WAKE:
+                if signal.SIGTERM in os.read(key.fd, 4096):
+                    self.on_cancel()
+            else:
+                self.pump.pump(key.fd, key.data)
+
+    def next_moment(self) -> float:
+        if self.ending:
+            return min(self.ending.next_at, self.memory.next_at)
+        return min(self.timeout_at, self.memory.next_at)
+
+    def on_time(self, now: float) -> None:
+        if now >= self.memory.next_at:
+            self.memory.sample()
+        if self.ending:
+            if now >= self.ending.next_at and (count := self.ending.step(now)):
+                self.log.notice(f"KILL sent to {processes(count)} that did not end")
+        elif now >= self.timeout_at and self.reap() and self.status is None:
+            self.end(TIMEOUT, f"time limit of {self.spec.timeout_seconds:g} s reached")
+
+    def on_cancel(self) -> None:
+        """A TERM means: look whether there is the wish. Without one it is a stray, as at a shutdown of the machine."""
+        if self.rundir.has(CANCEL) and self.reap() and self.status is None and not self.ending:
+            self.end(CANCELLED, "cancelled")
+
+    def reap(self) -> bool:
+        """Collect what has ended. False once nothing is left: no child of a subreaper means no descendant."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == self.job:
+                self.status, self.job_ended_at, self.job_ended = status, time.time(), time.monotonic()
+            elif pid == 0:
+                if self.status is not None and not self.ending:
+                    self.end("", "the job has ended and left processes")
+                return True
+
+    def end(self, ended_by_us: str, why: str) -> None:
+        self.ended_by_us = ended_by_us
+        self.ending = Ending(self.job, self.spec.kill_grace_seconds, time.monotonic())
+        if count := self.ending.begin():
+            grace = f"KILL follows in {self.spec.kill_grace_seconds:g} s"
+            self.log.notice(f"{why}: TERM sent to {processes(count)}, {grace}")
+
+    # --- End ---
+
+    def ended(self) -> Result:
+        self.pump.drain()
+        ended = self.ending
+        if self.status is None:  # given up on processes that are not ours to end, the job's own among them
+            self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
+        found = verdict(self.status, self.ended_by_us, self.spec.timeout_seconds)
+        left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return self.result(
+            found.kind,
+            found.error + left,
+            exit_code=found.exit_code,
+            signal=found.signal,
+            started_at=self.started_at,
+            ended_at=self.job_ended_at,
+            duration_seconds=self.job_ended - self.started,
+            cpu_seconds=usage.ru_utime + usage.ru_stime,
+            peak_memory_bytes=self.memory.bytes(),
+            descendants_ended=ended.descendants_ended if ended else 0,
+        )
+
+    def not_started(self, kind: str, error: str) -> Result:
+        self.log.notice(error)
+        return self.result(kind, error, ended_at=time.time())
+
+    def result(self, kind: str, error: str, **facts: object) -> Result:
+        self.log.close()
+        log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
+        return Result(token=self.spec.token, kind=kind, error=error, log=log, **facts)  # type: ignore[arg-type]
+
+
+def listen_to_signals() -> int:
+    """Descriptor that becomes readable with the numbers of signals that came."""
+    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    return read
+
+
+def on_signal(number: int, frame: FrameType | None) -> None:
+    """The wake-up descriptor says it all; a handler must be there for it to be written."""
+
+
+def lower_oom_score() -> int | None:
+    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
+    back; None where only root may do this.
+    """
+    try:
+        with open("/proc/self/oom_score_adj", "r+", encoding="ascii") as file:  # noqa: PTH123 pathlib costs start-up
+            before = int(file.read())
+            file.seek(0)
+            file.write(str(OOM_SCORE))
+    except PermissionError:
+        return None
+    return before
+
+
+def processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
+
+
+def pids(ending: Ending) -> str:
+    return ", ".join(str(one.pid) for one in ending.refused)

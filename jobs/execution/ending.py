@@ -1,0 +1,58 @@
+"""Ends every process of an attempt: TERM, grace, KILL, until none is left. Standard library only.
+
+That none is left is for the caller to see, by wait() saying that it has no children: since the runner is a child
+subreaper, whatever descends from it and lost its parent is its child.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from jobs.execution.tree import Process, descendants, kill_children, kill_groups, send_all
+
+KILL_AGAIN_SECONDS = (0.01, 0.05, 0.2, 1.0)  # between looks after KILL: a process may have forked before it hit
+
+
+class Ending:
+    """One ending of all that descends from this process. All moments are monotonic seconds."""
+
+    def __init__(self, leader: int, grace_seconds: float, now: float) -> None:
+        self._leader = leader
+        self._grace = grace_seconds
+        self._kill_at = now + grace_seconds
+        self._kills = 0
+        self._seen: set[tuple[int, int]] = set()
+        self.next_at = self._kill_at
+        self.refused: list[Process] = []
+        self.given_up = False
+
+    @property
+    def descendants_ended(self) -> int:
+        """How many were told to end, the job's own process not counted."""
+        return sum(1 for pid, _ in self._seen if pid != self._leader)
+
+    def begin(self) -> int:
+        """TERM to all; CONT too, since a stopped process takes a TERM only when it goes on. Returns how many."""
+        found = self._look()
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            self.refused = list(send_all(found, number))
+        return len(found)
+
+    def step(self, now: float) -> int:
+        """KILL to all that are left once the grace is over; to be called at `next_at`. Returns how many there were."""
+        if now < self._kill_at:
+            return 0
+        found = self._look()
+        kill_groups(found)
+        kill_children()
+        self.refused = list(send_all(found, signal.SIGKILL))
+        self.given_up = bool(found) and len(self.refused) == len(found) and now >= self._kill_at + self._grace
+        self.next_at = now + KILL_AGAIN_SECONDS[min(self._kills, len(KILL_AGAIN_SECONDS) - 1)]
+        self._kills += 1
+        return len(found)
+
+    def _look(self) -> list[Process]:
+        found = descendants(os.getpid())
+        self._seen.update((one.pid, one.started) for one in found)
+        return found

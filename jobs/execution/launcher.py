@@ -1,0 +1,109 @@
+"""A warm, single-threaded Python that forks runners on request. Standard library only.
+
+Over a SOCK_SEQPACKET socket pair comes one message per request, the path of a run directory; back goes a JSON object
+with the runner's `pid` and, as ancillary data, its pidfd and the read end of a pipe on which it tells when the job
+has started; or the `error` that forbade the fork. When the service is gone the socket ends and so does the launcher;
+runners live on.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from typing import NoReturn
+
+from jobs.execution.runner import run
+from jobs.execution.spawn import close_all_but
+
+REQUEST_BYTES = 8192  # a path has at most 4096
+
+
+def main(fd: int) -> None:
+    """Serve requests from socket `fd` until its other end is closed."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    ended = watch_children()
+    service = socket.socket(fileno=fd)
+    service.set_inheritable(False)
+    gc.freeze()  # a collection in a child would copy every page of what was loaded here
+    poll = select.poll()
+    poll.register(service, select.POLLIN)
+    poll.register(ended, select.POLLIN)
+    while True:
+        for ready, _ in poll.poll():
+            if ready == ended:
+                reap(ended)
+            elif path := service.recv(REQUEST_BYTES):
+                launch(service, os.fsdecode(path))
+            else:
+                return
+
+
+def watch_children() -> int:
+    """Descriptor that becomes readable when a child has ended."""
+    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return read
+
+
+def reap(ended: int) -> None:
+    """Runners that have ended; nobody else would take their status."""
+    os.read(ended, 4096)
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+def launch(service: socket.socket, path: str) -> None:
+    told, tell = os.pipe2(os.O_CLOEXEC)
+    try:
+        pid = os.fork()
+    except OSError as error:
+        os.close(told)
+        os.close(tell)
+        answer(service, {"error": f"{error.strerror} (errno {error.errno})"}, [])
+        return
+    if pid == 0:
+        become_runner(path, tell)
+    os.close(tell)
+    fds = [told]
+    try:
+        fds.insert(0, os.pidfd_open(pid))  # not reaped yet, so surely this one
+    except OSError:  # out of descriptors: the service finds the runner by its claim
+        os.close(fds.pop())
+    answer(service, {"pid": pid}, fds)
+
+
+def answer(service: socket.socket, reply: dict[str, object], fds: list[int]) -> None:
+    try:
+        socket.send_fds(service, [json.dumps(reply).encode()], fds)
+    except BrokenPipeError:  # the service has just died; the runner will be adopted by the next
+        return
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def become_runner(path: str, notes: int) -> NoReturn:
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        close_all_but(notes)  # above all the socket: while a runner held it, the launcher's death would not show
+        run(path, notes)
+        code = 0
+    except BaseException:  # noqa: BLE001 whatever it is, it must not go on as a second launcher
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)

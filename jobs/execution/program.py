@@ -1,0 +1,106 @@
+"""From a spec to what is exec'd. Standard library only.
+
+    command      the shell: /bin/bash where there is one, else /bin/sh, with -c
+    script       its text, as the job's interpreter runs a file; if its first line is `#!` of something else than
+                 Python, the file itself
+    script_path  a .py file as the job's interpreter runs it, unless it is executable and has a `#!` of its own;
+                 anything else is exec'd as it is, and so needs its execute bit
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import NamedTuple
+
+from jobs.execution.rundir import SCRIPTS
+from jobs.execution.spec import Spec
+
+PYTHON_SCRIPT, OTHER_SCRIPT = "script.py", "script"
+SHELLS = ("/bin/bash", "/bin/sh")
+
+
+class Program(NamedTuple):
+    """`checked`: a file that must be readable, since whoever reads it would only say so in its own words."""
+
+    file: str
+    argv: list[str]
+    checked: str = ""
+
+
+class StartError(Exception):
+    """The job could not be started; the message is a sentence for its owner."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file = file
+        self.reason = reason
+        super().__init__(f"could not be started: {file}: {reason}")
+
+
+def explained(file: str, error: OSError) -> StartError:
+    return StartError(file, f"{error.strerror} (errno {error.errno})")
+
+
+def program_of(spec: Spec, rundir_path: str) -> Program:
+    """StartError if a file that decides it cannot be read."""
+    if spec.kind == "command":
+        shell = next((shell for shell in SHELLS if os.access(shell, os.X_OK)), SHELLS[-1])
+        return Program(shell, [shell, "-c", spec.body])
+    if spec.kind == "script":
+        path = f"{rundir_path}/{SCRIPTS}/{spec.body}"
+        return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else Program(path, [path])
+    if spec.kind == "script_path":
+        return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
+    raise StartError(spec.kind, "is no kind of job; expected script, script_path or command")
+
+
+def interpreted(spec: Spec, path: str) -> Program:
+    return Program(spec.interpreter, [spec.interpreter, path], path)
+
+
+def needs_interpreter(path: str) -> bool:
+    return path.endswith(".py") and not (os.access(path, os.X_OK) and first_line(path).startswith(b"#!"))
+
+
+def script_file(text: str) -> str:
+    """The name under which a pasted script is kept, which says how it is run."""
+    line = text.split("\n", 1)[0].rstrip("\r")
+    return OTHER_SCRIPT if line.startswith("#!") and not names_python(line) else PYTHON_SCRIPT
+
+
+def names_python(line: str) -> bool:
+    words = line.removeprefix("#!").split()
+    return any(word.rsplit("/", 1)[-1].startswith("python") for word in words)
+
+
+def check_readable(path: str) -> None:
+    """StartError if it is missing, a directory, or not for us."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.read(fd, 1)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise explained(path, error) from error
+
+
+def first_line(path: str) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.read(fd, 256).split(b"\n", 1)[0]
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise explained(path, error) from error
+
+
+def explain_exec(program: Program, error: OSError) -> StartError:
+    """execve says "no such file" of a script whose interpreter is missing: name the one that is."""
+    if error.errno == errno.ENOENT and os.path.exists(program.file):  # noqa: PTH110 pathlib costs start-up
+        named = first_line(program.file).removeprefix(b"#!").strip().decode("utf-8", "replace")
+        return StartError(f"{named}, which the first line of {program.file} names", f"{error.strerror} (errno 2)")
+    if error.errno == errno.EACCES:
+        return StartError(program.file, f"{error.strerror} (errno {error.errno}); is it a file with the execute bit?")
+    return explained(program.file, error)

@@ -1,0 +1,53 @@
+"""The job's output: two pipes and the log that they end in. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import selectors
+
+from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
+
+READ_BYTES = 65536  # what a pipe holds
+
+
+class Pump:
+    """Reads both pipes whenever they have something, so that the job never waits for a reader."""
+
+    def __init__(self, log: LogWriter, selector: selectors.BaseSelector) -> None:
+        self._log = log
+        self._selector = selector
+        self.stdout, self.stderr = (self._pipe(stream) for stream in (STDOUT, STDERR))
+        self._open = {STDOUT, STDERR}
+
+    def _pipe(self, stream: int) -> int:
+        """The end that the job writes to."""
+        read, write = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(read, False)
+        self._selector.register(read, selectors.EVENT_READ, stream)
+        return write
+
+    def close_writers(self) -> None:
+        """The job has them now: while the runner holds them too, the pipes would never end."""
+        os.close(self.stdout)
+        os.close(self.stderr)
+
+    def pump(self, fd: int, stream: int) -> bool:
+        """Take one read. False if there was nothing."""
+        try:
+            data = os.read(fd, READ_BYTES)
+        except BlockingIOError:
+            return False
+        if data:
+            self._log.write(stream, data)
+            return True
+        self._log.flush(stream)
+        self._selector.unregister(fd)
+        os.close(fd)
+        return False
+
+    def drain(self) -> None:
+        """Take what is left in the pipes now, without waiting for writers that are not ours to end."""
+        for key in list(self._selector.get_map().values()):
+            if key.data in (STDOUT, STDERR):
+                while self.pump(key.fd, key.data):
+                    pass

@@ -1,0 +1,113 @@
+"""One process per attempt: claims it, lives it, writes how it ended, clears up. It needs nothing from the service and
+outlives it. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+
+from jobs.execution.attempt import Attempt
+from jobs.execution.claim import claim_as_runner
+from jobs.execution.rundir import RESERVE, RESULT, SPEC, WORK, RunDir
+from jobs.execution.spec import Result, Spec
+from jobs.execution.tree import descendants, kill_children, send_all
+
+RESERVE_BYTES = 16_384
+RESULT_TRIES, RESULT_PAUSE_SECONDS = 300, 1.0  # a full or broken disk is given five minutes
+
+
+def run(path: str, notes: int) -> None:
+    """Run the attempt in `path`, unless somebody else may: see claim.py. `notes`: pipe to the service."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        rundir = RunDir(path)
+    except FileNotFoundError:  # recovery has removed it
+        return
+    if claim_as_runner(rundir) is None:
+        return
+    keep_reserve(rundir)
+    spec, result, make_room = live(rundir, notes)
+    report(rundir, result, make_room)
+    if spec and not spec.keep_workspace:
+        clear_workspace(f"{path}/{WORK}")
+
+
+def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], bool]]:
+    """Whatever goes wrong in here, the attempt gets a result and nothing of it is left alive."""
+    spec = None
+    try:
+        spec = Spec.from_json(rundir.read_json(SPEC) or {})
+        attempt = Attempt(rundir, spec, notes)
+        return spec, attempt.run(), attempt.log.drop_oldest
+    except Exception as error:  # noqa: BLE001 the executor's border: everything becomes an outcome
+        traceback.print_exc()
+        end_all()
+        sentence = f"the runner failed, {type(error).__name__}: {error}"
+        token = spec.token if spec else ""
+        return spec, Result(token, "lost", time.time(), sentence), lambda: False
+
+
+def end_all() -> None:
+    while True:
+        found = descendants(os.getpid())
+        kill_children()
+        if list(send_all(found, signal.SIGKILL)):
+            return  # of another user: not ours to end
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+# --- The result ---
+
+
+def keep_reserve(rundir: RunDir) -> None:
+    """Take the space now that the result will need: the job may fill the disk."""
+    fd = rundir.open(RESERVE, os.O_WRONLY | os.O_CREAT)
+    try:
+        os.posix_fallocate(fd, 0, RESERVE_BYTES)
+    except OSError as error:
+        print(f"{rundir.path}: no space kept for the result: {error.strerror}", file=sys.stderr)  # noqa: T201 a log
+    finally:
+        os.close(fd)
+
+
+def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> None:
+    """Write the result; on a full disk by giving up first the reserve, then old output, then by waiting for space.
+    OSError if nothing helped: then the attempt is found to be lost.
+    """
+    rundir.remove(RESERVE)
+    for _ in range(RESULT_TRIES):
+        try:
+            return rundir.write_json(RESULT, result.to_json())
+        except OSError as error:
+            refusal = error
+        if not make_room():
+            time.sleep(RESULT_PAUSE_SECONDS)
+    raise refusal
+
+
+def clear_workspace(path: str) -> None:
+    try:
+        os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
+    except OSError:
+        remove_tree(path)
+
+
+def remove_tree(path: str) -> None:
+    """Remove it, though the job may have taken its own right to do so."""
+    try:
+        shutil.rmtree(path)
+    except PermissionError:
+        for folder, _, _ in os.walk(path):
+            os.chmod(folder, 0o700)  # noqa: PTH101 pathlib costs start-up
+        shutil.rmtree(path)

@@ -1,0 +1,144 @@
+"""Forks and execs the job: its own session, its cores, clean signals and descriptors. Standard library only.
+
+Everything that a child needs is imported before the fork, and what goes wrong between fork and exec comes back
+through a pipe that exec closes, so that a job that cannot start is told from one that ran and failed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
+
+from jobs.execution.program import Program, StartError, check_readable, explain_exec, explained
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+LIBC = ctypes.CDLL(None, use_errno=True)
+ERROR_FD = 3
+
+
+class Surroundings(NamedTuple):
+    env: Mapping[str, str]
+    directory: str
+    umask: int
+    oom_score_adj: int | None  # to set back in the job, where the runner has changed its own
+    stdout: int
+    stderr: int
+
+
+def prctl(option: int, value: int) -> None:
+    if LIBC.prctl(option, value, 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def pin(cores: list[int]) -> None:
+    """Pin this process, and so what it forks from now on, to `cores`. StartError if they cannot be had."""
+    try:
+        os.sched_setaffinity(0, cores)
+    except (OSError, ValueError, OverflowError) as error:
+        raise cores_refused(cores, error) from error
+
+
+def cores_refused(cores: list[int], error: Exception) -> StartError:
+    usable = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+    named = ", ".join(map(str, cores))
+    return StartError(f"cores {named}", f"they may not be used here ({error}); usable are {usable}")
+
+
+def start_job(program: Program, around: Surroundings) -> int:
+    """Process id of the job, which is exec'd when this returns. StartError if it could not be."""
+    told, tell = os.pipe2(os.O_CLOEXEC)
+    runner = os.getpid()
+    try:
+        pid = os.fork()
+        if pid == 0:
+            become_job(program, around, runner, tell)
+    finally:
+        os.close(tell)
+    with os.fdopen(told, "rb") as pipe:
+        error = pipe.read()
+    if error:
+        os.waitpid(pid, 0)
+        file, reason = error.decode("utf-8", "surrogateescape").split("\0")
+        raise StartError(file, reason)
+    return pid
+
+
+def become_job(program: Program, around: Surroundings, runner: int, tell: int) -> NoReturn:
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != runner:  # it died before the line above took hold
+            os._exit(1)
+        tell = take_descriptors(around, tell)
+        default_signals()
+        os.umask(around.umask)
+        set_oom_score(around.oom_score_adj)
+        enter(around.directory)
+        if program.checked:
+            check_readable(program.checked)
+        execute(program, around.env)
+    except StartError as error:
+        os.write(tell, f"{error.file}\0{error.reason}".encode("utf-8", "surrogateescape"))
+    except BaseException as error:  # noqa: BLE001 whatever it is, it must not go on as a second runner
+        os.write(tell, f"{program.file}\0{type(error).__name__}: {error}".encode("utf-8", "surrogateescape"))
+    os._exit(127)
+
+
+def take_descriptors(around: Surroundings, tell: int) -> int:
+    null = os.open("/dev/null", os.O_RDONLY)
+    for have, want in ((null, 0), (around.stdout, 1), (around.stderr, 2)):
+        os.dup2(have, want)
+    if tell != ERROR_FD:
+        os.dup2(tell, ERROR_FD, inheritable=False)
+    close_all_but(ERROR_FD)
+    return ERROR_FD
+
+
+def close_all_but(kept: int) -> None:
+    """Close every descriptor but 0, 1, 2 and `kept`. Not by counting up to the limit, which may be a billion."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 pathlib costs start-up
+        if int(name) not in (0, 1, 2, kept):
+            close_if_open(int(name))
+
+
+def close_if_open(fd: int) -> None:
+    try:
+        os.close(fd)
+    except OSError as error:
+        if error.errno != errno.EBADF:  # the one that the list itself was read through
+            raise
+
+
+def default_signals() -> None:
+    """Python ignores SIGPIPE and others; an exec'd program would inherit that: `yes | head` would not end."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) is not signal.SIG_DFL:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def set_oom_score(value: int | None) -> None:
+    if value is not None:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 pathlib costs start-up
+            file.write(str(value))
+
+
+def enter(directory: str) -> None:
+    try:
+        os.chdir(directory)
+    except OSError as error:
+        named = f"working directory {directory}"
+        raise explained(named, error) from error
+
+
+def execute(program: Program, env: Mapping[str, str]) -> NoReturn:
+    try:
+        os.execve(program.file, program.argv, dict(env))  # noqa: S606 what the job's owner asked for, by design
+    except OSError as error:
+        raise explain_exec(program, error) from error

@@ -1,0 +1,168 @@
+"""The processes of an attempt, as /proc tells them: who descends from whom, who carries the attempt's token.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+QUICK_LOOKS = 20
+TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
+
+
+class Process(NamedTuple):
+    """`started` in clock ticks since boot: with the pid it names a process once and for all."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    state: str
+    started: int
+
+    @property
+    def alive(self) -> bool:
+        return self.state not in {"Z", "X"}
+
+
+def process(pid: int) -> Process | None:
+    content = read_proc(pid, "stat")
+    if not content:
+        return None
+    # The name in brackets may hold spaces and brackets itself: what follows its last one is made of words.
+    words = content[content.rindex(b")") + 2 :].split()
+    parent, group, session = (int(word) for word in words[1:4])
+    return Process(pid, parent, group, session, words[0].decode(), int(words[19]))
+
+
+def all_processes() -> list[Process]:
+    found = (process(int(name)) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 pathlib costs start-up
+    return [one for one in found if one]
+
+
+def descendants(root: int) -> list[Process]:
+    """All that descend from `root` by parenthood and are alive, root itself not. One look: some may fork meanwhile."""
+    children: dict[int, list[Process]] = {}
+    for one in all_processes():
+        children.setdefault(one.parent, []).append(one)
+    found = []
+    parents = [root]
+    for parent in parents:
+        for child in children.get(parent, ()):
+            parents.append(child.pid)
+            found.append(child)
+    return [one for one in found if one.alive]
+
+
+def descendant_pids(root: int) -> list[int]:
+    """The same by the kernel's own lists: costs by the size of the tree, not of the machine, but may miss some that
+    fork or end meanwhile. Good enough to measure, not to end.
+    """
+    pids: list[int] = []
+    parents = [root]
+    for parent in parents:
+        children = [int(pid) for task in tasks(parent) for pid in read_proc(parent, f"task/{task}/children").split()]
+        parents += children
+        pids += children
+    return pids
+
+
+def tasks(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 as above
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def marked(token: str, session: Process | None) -> list[Process]:
+    """Alive and of the attempt with this token, whoever their parent is now: they carry ROTA_TOKEN, or belong to the
+    session that its job led. A session's number may be taken by others once all of it is gone, so its members count
+    only if they started after the job did.
+    """
+    mark = f"{TOKEN_NAME}={token}".encode()
+    return [one for one in all_processes() if one.alive and (in_session(one, session) or has_variable(one.pid, mark))]
+
+
+def in_session(one: Process, leader: Process | None) -> bool:
+    if leader is None or one.session != leader.pid or one.started < leader.started:
+        return False
+    present = process(leader.pid)
+    return present is None or present.started == leader.started
+
+
+def has_variable(pid: int, assignment: bytes) -> bool:
+    return assignment in read_proc(pid, "environ").split(b"\0")
+
+
+def read_proc(pid: int, name: str) -> bytes:
+    """Nothing for a process that is gone, or whose owner does not let us look."""
+    try:
+        fd = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return b""
+    try:
+        return b"".join(iter(lambda: os.read(fd, 1 << 16), b""))
+    except (ProcessLookupError, PermissionError):
+        return b""
+    finally:
+        os.close(fd)
+
+
+def send(one: Process, number: int) -> bool:
+    """Signal exactly this process; fine if it is gone. False if it belongs to somebody we may not signal."""
+    try:
+        pidfd = os.pidfd_open(one.pid)
+    except ProcessLookupError:
+        return True
+    try:
+        now = process(one.pid)
+        if now and now.started == one.started:  # else its number was given to another
+            signal.pidfd_send_signal(pidfd, number)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True
+
+
+def send_all(processes: Iterable[Process], number: int) -> Iterator[Process]:
+    """Signal them all; yields those that we may not."""
+    for one in processes:
+        if not send(one, number):
+            yield one
+
+
+def kill_groups(processes: Iterable[Process]) -> None:
+    """KILL their process groups too: the kernel holds back a fork in a group that is being killed, so one that forks
+    faster than /proc can be read does not get away. The caller vouches that no group holds others.
+    """
+    for group in {one.group for one in processes} - {0, os.getpgrp()}:
+        kill_group(group)
+
+
+def kill_children() -> None:
+    """KILL this process's own children and their groups, by looks so short that even a process that does nothing but
+    fork and exit, to be somebody else each time, is hit. Not for one that has children to keep.
+    """
+    for _ in range(QUICK_LOOKS):
+        for pid in read_proc(os.getpid(), f"task/{os.getpid()}/children").split():
+            try:
+                group = os.getpgid(int(pid))
+                if group != os.getpgrp():
+                    kill_group(group)
+                os.kill(int(pid), signal.SIGKILL)  # surely this one: nobody else reaps it
+            except (ProcessLookupError, PermissionError):
+                continue
+
+
+def kill_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
