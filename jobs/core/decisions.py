@@ -82,7 +82,10 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued."""
+    """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued.
+
+    `usual_seconds`: the usual duration of its job from now on, None when this end does not change it.
+    """
 
     instance_id: int
     job_id: int
@@ -91,6 +94,7 @@ class Finish:
     outcome: Outcome
     status: Status
     retry_at: datetime | None = None
+    usual_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Engine:
         decisions.extend(self._fire(now))
         decisions.extend(self._queue_due(now))
         decisions.extend(self._admit(now, load))
-        return Plan(tuple(_without_superseded(decisions)), self._wake_at())
+        return Plan(tuple(_without_superseded(decisions)), self.wake_at())
 
     def adopt(self, instance: Instance, run: Run) -> None:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
@@ -114,7 +114,7 @@ class Engine:
             case JobGone(job_id):
                 self._job_gone(job_id)
             case ScheduleChanged():
-                return self.schedules.put(told, now)
+                return self.schedules.put(told)
             case ScheduleGone(job_id):
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
@@ -135,14 +135,15 @@ class Engine:
         instance = self.known.instances[told.instance_id]
         self.manager.release(instance.id)
         self.known.stopped(instance.id)
-        if told.outcome.kind is OutcomeKind.SUCCESS and told.outcome.duration_seconds is not None:
-            self.known.note_duration(instance.job_id, told.outcome.duration_seconds)
         return [self._finish(instance, run, told.outcome, now)]
 
     def _finish(self, instance: Instance, run: Run, outcome: Outcome, now: datetime) -> Finish:
+        usual = None
+        if outcome.kind is OutcomeKind.SUCCESS and outcome.duration_seconds is not None:
+            usual = self.known.note_duration(instance.job_id, outcome.duration_seconds)
         status, retry_at = self._what_follows(instance, outcome, now)
         self._follow(instance, status, retry_at, outcome)
-        return Finish(instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at)
+        return Finish(instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at, usual)
 
     def _what_follows(self, instance: Instance, outcome: Outcome, now: datetime) -> tuple[Status, datetime | None]:
         policy = self.known.job(instance.job_id).retry
@@ -284,7 +285,8 @@ class Engine:
         ends_at = expected_end(run.since, job.expected_seconds, now)
         return Holding(instance_id, slots, run.allocation.memory_mb, ends_at)
 
-    def _wake_at(self) -> datetime | None:
+    def wake_at(self) -> datetime | None:
+        """When to step next if nothing happens before; None: only when something does."""
         moments = (self.schedules.next_moment(), self._due.next_moment(), self._patience_at)
         return min((moment for moment in moments if moment is not None), default=None)
 

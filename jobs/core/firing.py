@@ -30,7 +30,7 @@ class Schedules:
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
-    def put(self, told: ScheduleChanged, now: datetime) -> list[Flag]:
+    def put(self, told: ScheduleChanged) -> list[Flag]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
         watched = _Watched(told.job_id, told.trigger, told.watched_from)

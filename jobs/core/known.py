@@ -65,13 +65,15 @@ class KnownInstances:
             self._of_job.pop(job_id, None)
             self._durations.pop(job_id, None)
 
-    def note_duration(self, job_id: int, seconds: float) -> None:
-        """A success took this long: the job's usual duration follows."""
+    def note_duration(self, job_id: int, seconds: float) -> float:
+        """A success took this long: returns the job's usual duration from now on."""
         job = self.job(job_id)
         seed = [] if job.usual_seconds is None else [job.usual_seconds]
         durations = self._durations.setdefault(job_id, deque(seed, maxlen=USUAL_OF_LAST))
         durations.append(seconds)
-        self._jobs[job_id] = replace(job, usual_seconds=median(durations))
+        usual = median(durations)
+        self._jobs[job_id] = replace(job, usual_seconds=usual)
+        return usual
 
     def put(self, instance: Instance) -> None:
         """An instance that has ended is not kept."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 
 from jobs.core.days import DayRule
 
@@ -34,6 +34,8 @@ class WallTimes:
         """The first named wall time that is not earlier; None if the calendar has no more."""
         day, number = wall.date(), self._number(wall)
         if number == self._per_day():
+            if day == date.max:
+                return None
             day, number = day + timedelta(days=1), 0
         found = self.days.at_or_after(day)
         if found is None:

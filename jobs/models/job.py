@@ -41,6 +41,7 @@ class Job(models.Model):
     tags = models.JSONField(default=list, blank=True)
     notify_email = models.TextField(blank=True, default="", help_text="Told when an instance fails for good.")
     notify_webhook = models.TextField(blank=True, default="", help_text="Posted to when an instance fails for good.")
+    usual_seconds = models.FloatField(null=True, blank=True, editable=False, help_text="Median of the last successes.")
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.CharField(max_length=150, blank=True, default="")
     revision = models.PositiveIntegerField(default=1)

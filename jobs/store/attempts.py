@@ -102,6 +102,15 @@ FINISH_INSTANCE = RowsStatement(
 )
 
 
+# The job's revision stays: a duration that was learnt is no edit.
+USUAL = RowsStatement(
+    {"job_id": "int", "seconds": "real"},
+    """
+    UPDATE jobs_job SET usual_seconds = v.seconds FROM {rows} WHERE jobs_job.id = v.job_id RETURNING jobs_job.id
+    """,
+)
+
+
 def start(decisions: Sequence[Start], at: datetime, node_id: int, actor: str) -> tuple[set[int], list[NewEvent]]:
     """Returns the ids that could not be claimed, and the events of those that were."""
     claim = _CLAIM_POSTGRES if connection.vendor == "postgresql" else ""
@@ -183,7 +192,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
         for d in decisions
     )
     moved: dict[int, str] = dict(
-        FINISH_INSTANCE.run(  # type: ignore[arg-type]  # rows of (id, status)
+        FINISH_INSTANCE.run(
             (
                 d.instance_id,
                 d.token,
@@ -199,6 +208,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
             for d in decisions
         )
     )
+    USUAL.run({d.job_id: d.usual_seconds for d in decisions if d.usual_seconds is not None}.items())
     events = [_ended(d, moved[d.instance_id], at, actor) for d in decisions if d.instance_id in moved]
     return {d.instance_id for d in decisions} - moved.keys(), events
 

@@ -34,7 +34,9 @@ def newest() -> int:
 def since(position: int, *, but_of: str) -> Changes:
     """What events after `position` name, but for those whose actor is `but_of`: the reader's own."""
     rows = list(
-        Event.objects.filter(id__gt=position).order_by("id").values_list("id", "actor", "job_id", "instance_id")[:AT_ONCE]
+        Event.objects.filter(id__gt=position)
+        .order_by("id")
+        .values_list("id", "actor", "job_id", "instance_id")[:AT_ONCE]
     )
     others = [row for row in rows if row[1] != but_of]
     return Changes(
@@ -56,7 +58,7 @@ class DataVersion:
 
     def changed(self) -> bool:
         seen = self._read()
-        changed = seen != self._seen
+        changed: bool = seen != self._seen
         self._seen = seen
         return changed
 

@@ -5,12 +5,11 @@ The database is the truth and the heap a cache of it, so memory does not grow wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Min, Q, QuerySet
+from django.db.models import Min, QuerySet
 
 from jobs import models
 from jobs.core.inputs import Input, InstanceSeen, JobChanged, ScheduleChanged
@@ -32,34 +31,39 @@ class Horizon:
     until: datetime
     reload_at: datetime | None = None
     last_place: tuple[int, int] | None = None
-    jobs: set[int] = field(default_factory=set)
 
-    def covers(self, row: models.Instance) -> bool:
-        """Whether the engine should be told of this instance now; the others are found when their time comes."""
-        if row.status == Status.PENDING:
-            return row.due_at <= self.until
-        if row.status == Status.RETRYING:
-            return row.retry_at is None or row.retry_at <= self.until
+    def takes(self, row: models.Instance) -> bool:
+        """Whether the engine is told of this instance now. The others are noted, and found when their time comes."""
         if row.status == Status.QUEUED and self.last_place is not None and row.order_key is not None:
             return (row.order_key, row.pk) <= self.last_place
-        return True
+        due_at = {Status.PENDING: row.due_at, Status.RETRYING: row.retry_at}.get(Status(row.status))
+        if due_at is None or due_at <= self.until:
+            return True
+        self.reload_at = min(self.reload_at or due_at, due_at - SPAN / 2)
+        return False
 
 
 def load(now: datetime) -> tuple[Horizon, list[Input]]:
     """Everything up to the horizon, jobs before what refers to them."""
     horizon = Horizon(until=now + SPAN)
-    schedules = list(_schedules().filter(next_at__lte=horizon.until))
+    schedules = list(active_schedules().filter(next_at__lte=horizon.until))
     live = [*_due_before(horizon.until), *_running(), *_queue(horizon)]
     inputs: list[Input] = [JobChanged(job) for job in read.jobs({row.job_id for row in [*schedules, *live]})]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
-    inputs += [told for row in schedules for told in schedule(row)]
-    horizon.reload_at = _next_beyond(horizon.until)
+    inputs += [schedule(row) for row in schedules]
+    horizon.reload_at = _reload_at(horizon.until)
     return horizon, inputs
 
 
-def schedule(row: models.Schedule) -> list[Input]:
+def schedule(row: models.Schedule) -> ScheduleChanged:
     """A schedule as the engine is told of it. One that cannot be read is told with a trigger that says so."""
-    return [ScheduleChanged(row.pk, row.job_id, _trigger(row), row.last_logical_at_or_watch())]
+    decided_until = max(row.watched_from, row.last_logical_at or row.watched_from)
+    return ScheduleChanged(row.pk, row.job_id, _trigger(row), decided_until)
+
+
+def active_schedules() -> QuerySet[models.Schedule]:
+    """Those that may fire: not set aside, their job not paused, and with a fire to come."""
+    return models.Schedule.objects.filter(fault="", job__paused_at__isnull=True, next_at__isnull=False)
 
 
 def _trigger(row: models.Schedule) -> Any:
@@ -82,13 +86,10 @@ class Unreadable:
         return f"cannot be read: {self.error}"
 
 
-def _schedules() -> QuerySet[models.Schedule]:
-    return models.Schedule.objects.filter(fault="", job__paused_at__isnull=True)
-
-
 def _due_before(until: datetime) -> list[models.Instance]:
-    rows = models.Instance.objects.all()
-    return [*rows.filter(status=Status.PENDING, due_at__lte=until), *rows.filter(status=Status.RETRYING, retry_at__lte=until)]
+    rows = models.Instance.objects
+    pending = rows.filter(status=Status.PENDING, due_at__lte=until)
+    return [*pending, *rows.filter(status=Status.RETRYING, retry_at__lte=until)]
 
 
 def _running() -> list[models.Instance]:
@@ -104,12 +105,13 @@ def _queue(horizon: Horizon) -> list[models.Instance]:
     return rows
 
 
-def _next_beyond(until: datetime) -> datetime | None:
-    """The first moment after the horizon at which anything is due; to be loaded a span before, at the latest then."""
-    first: list[Callable[[], datetime | None]] = [
-        lambda: _schedules().filter(next_at__gt=until).aggregate(at=Min("next_at"))["at"],
-        lambda: models.Instance.objects.filter(status=Status.PENDING, due_at__gt=until).aggregate(at=Min("due_at"))["at"],
-        lambda: models.Instance.objects.filter(status=Status.RETRYING, retry_at__gt=until).aggregate(at=Min("retry_at"))["at"],
+def _reload_at(until: datetime) -> datetime | None:
+    """Half a span before the first thing that is due beyond the horizon; None when there is none."""
+    rows = models.Instance.objects
+    firsts = [
+        active_schedules().filter(next_at__gt=until).aggregate(at=Min("next_at"))["at"],
+        rows.filter(status=Status.PENDING, due_at__gt=until).aggregate(at=Min("due_at"))["at"],
+        rows.filter(status=Status.RETRYING, retry_at__gt=until).aggregate(at=Min("retry_at"))["at"],
     ]
-    moments = [at for query in first if (at := query()) is not None]
-    return min(moments) if moments else None
+    moments = [at for at in firsts if at is not None]
+    return min(moments) - SPAN / 2 if moments else None

@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from statistics import median
-
-from django.db import connection
 
 from jobs import models
 from jobs.core import records
-from jobs.core.known import USUAL_OF_LAST
 from jobs.core.states import Status
 
-# Looked through for the usual duration: a job that failed a hundred thousand times must not cost a scan of them all.
-RECENT_INSTANCES = 100
-
-_DURATIONS = f"""
-    SELECT a.duration_seconds FROM (
-        SELECT id FROM jobs_instance WHERE job_id = %s ORDER BY id DESC LIMIT {RECENT_INSTANCES}
-    ) AS recent JOIN jobs_attempt a ON a.instance_id = recent.id
-    WHERE a.outcome = 'success' AND a.duration_seconds IS NOT NULL ORDER BY a.id DESC LIMIT {USUAL_OF_LAST}
-"""
-
-
-def usual_seconds(job_id: int) -> float | None:
-    """The median duration of the job's last successes; None before the first."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DURATIONS, [job_id])
-        durations = [row[0] for row in cursor.fetchall()]
-    return median(durations) if durations else None
-
-
 def job(row: models.Job) -> records.Job:
-    """The definition as decisions need it, with the job's usual duration (one query)."""
+    """The definition as decisions need it."""
     return records.Job(
         id=row.pk,
         revision=row.revision,
@@ -44,7 +21,7 @@ def job(row: models.Job) -> records.Job:
             row.max_retries, row.retry_delay_seconds, row.retry_max_delay_seconds, row.retry_jitter
         ),
         paused=row.paused,
-        usual_seconds=usual_seconds(row.pk),
+        usual_seconds=row.usual_seconds,
     )
 
 

@@ -29,4 +29,5 @@ class RowsStatement:
         sql = self.sql.replace("{rows}", relation(connection, self.columns))
         with connection.cursor() as cursor:
             cursor.execute(sql, [parameter(connection, self.columns, listed)])
-            return cursor.fetchall()
+            moved: list[tuple[Any, ...]] = cursor.fetchall()
+            return moved

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -18,12 +18,24 @@ SOCKET_NAME = "wake.sock"
 CHANNEL = "rota_wake"
 
 _listeners: list[Callable[[], None]] = []
+_engines_here: list[Callable[[], None]] = []
 
 
-def listen(listener: Callable[[], None]) -> Callable[[], None]:
-    """Call `listener` after each commit of this process that recorded an event. Returns what ends that."""
-    _listeners.append(listener)
-    return lambda: _listeners.remove(listener)
+def listen(listener: Callable[[], None], *, hosts_engine: bool = False) -> Callable[[], None]:
+    """Call `listener` after each commit of this process that recorded an event. Returns what ends that.
+
+    `hosts_engine`: the listener is the engine, so that no datagram has to go out to reach it.
+    """
+    lists = [_listeners, _engines_here] if hosts_engine else [_listeners]
+    for kept in lists:
+        kept.append(listener)
+
+    def stop() -> None:
+        for kept in lists:
+            if listener in kept:
+                kept.remove(listener)
+
+    return stop
 
 
 def after_commit() -> None:
@@ -37,7 +49,7 @@ def after_commit() -> None:
 def _wake() -> None:
     for listener in list(_listeners):
         listener()
-    if not _listeners and connection.vendor == "sqlite":
+    if not _engines_here and connection.vendor == "sqlite":
         send_datagram(settings.DATA_DIR)
 
 
@@ -52,7 +64,7 @@ def send_datagram(data_dir: Path) -> None:
 
 
 @contextlib.contextmanager
-def short_path(data_dir: Path):  # type: ignore[no-untyped-def]  # a generator of one str
+def short_path(data_dir: Path) -> Iterator[str]:
     """The wake socket's address. A socket's path may have 108 bytes, a data folder's more: go by its descriptor."""
     folder = os.open(data_dir, os.O_PATH | os.O_DIRECTORY)
     try:

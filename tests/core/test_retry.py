@@ -38,7 +38,9 @@ def test_lost_attempts_do_not_use_up_retries():
     assert may_retry(PLAIN, instance(4, lost=2), Outcome(OutcomeKind.FAILED, NOW))
 
 
-@pytest.mark.parametrize("kind", sorted(set(OutcomeKind) - {OutcomeKind.FAILED, OutcomeKind.TIMEOUT, OutcomeKind.MEMORY_EXCEEDED}))
+@pytest.mark.parametrize(
+    "kind", sorted(set(OutcomeKind) - {OutcomeKind.FAILED, OutcomeKind.TIMEOUT, OutcomeKind.MEMORY_EXCEEDED})
+)
 def test_other_outcomes_are_not_retried(kind):
     assert not may_retry(PLAIN, instance(1), Outcome(kind, NOW))
 

@@ -33,13 +33,11 @@ class World:
 
     def __post_init__(self) -> None:
         self.store = MemoryStore(self.order)
-        self._ids = count(1000)
         self._tokens = count(1)
         self.manager = CoreManager(range(self.cores), overcommit=self.overcommit, memory_mb=self.memory_mb)
         self.engine = Engine(
             self.manager,
             order=self.order,
-            next_id=lambda: next(self._ids),
             new_token=lambda: f"token-{next(self._tokens)}",
             uniform=lambda low, high: high,
         )
@@ -54,7 +52,7 @@ class World:
         return self.tell(ScheduleChanged(schedule_id, job_id, trigger, watched_from or self.now))
 
     def submit(self, job_id: int = 1, *, after: float = 0) -> int:
-        instance = self.store.submit(next(self._ids), job_id, self.now, self.now + timedelta(seconds=after))
+        instance = self.store.submit(job_id, self.now, self.now + timedelta(seconds=after))
         self.tell(InstanceSeen(instance))
         return instance.id
 
@@ -73,15 +71,16 @@ class World:
         return self.tell()
 
     def tell(self, *inputs: Input) -> Plan:
-        """One pass: step, commit, settle what was refused."""
+        """One pass: step, commit, and a further one for what followed from the commit."""
         plan = self.engine.step(self.now, inputs)
-        refusals = self.store.commit(plan.decisions, self.now)
-        self.engine.refused(refusals)
-        self.starts += [d for d in plan.decisions if isinstance(d, Start) and d.instance_id not in refusals.instances]
+        committed = self.store.commit(plan.decisions, self.now)
+        refused = committed.refused_instances
+        following = [*self.engine.settle(committed), *self._as_it_is(refused)]
+        self.starts += [d for d in plan.decisions if isinstance(d, Start) and d.instance_id not in refused]
         self.stops += [d for d in plan.decisions if isinstance(d, Stop)]
-        if refusals:
-            self.refused += sorted(refusals.instances)
-            self.tell(*self._as_it_is(refusals.instances))
+        self.refused += sorted(refused)
+        if following:
+            self.tell(*following)
         return plan
 
     def _as_it_is(self, instance_ids: Iterable[int]) -> list[Input]:

@@ -181,6 +181,7 @@ def test_skipped_fire_still_counts_as_fired(bench: Bench):
     bench.commit(fire(job_id, schedule_id, reason="overlap: instance 1 has not ended"))
     assert bench.commit(fire(job_id, schedule_id)).refused_schedules == {schedule_id}
 
+
 def test_set_aside_schedule_says_so(bench: Bench):
     job_id = bench.job()
     bench.commit(Flag(bench.schedule(job_id), job_id, "its zone is gone"))

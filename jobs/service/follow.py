@@ -1,0 +1,64 @@
+"""Telling the engine what others changed: rows of the store, read again where the feed names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from jobs import models
+from jobs.core.inputs import Input, InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleGone
+from jobs.store import changes, horizon, read
+
+
+class Follower:
+    """The engine's place in the feed, and the part of the database that it holds in memory."""
+
+    def __init__(self, actor: str) -> None:
+        self._actor = actor
+        self._version = changes.DataVersion()
+        self._position = 0
+        self._refused_instances: set[int] = set()
+        self._refused_schedules: set[int] = set()
+        self.horizon = horizon.Horizon(until=datetime.min)  # noqa: DTZ901 - replaced by the first load
+
+    def load(self, now: datetime) -> list[Input]:
+        """Everything up to the horizon. The feed's place is noted first: what comes in between is seen twice."""
+        self._version.changed()
+        self._position = changes.newest()
+        self.horizon, inputs = horizon.load(now)
+        return inputs
+
+    def look_again(self, instances: Iterable[int], schedules: Iterable[int]) -> None:
+        """Somebody else was first with these: read them at the next look."""
+        self._refused_instances.update(instances)
+        self._refused_schedules.update(schedules)
+
+    def look(self, *, poked: bool) -> list[Input]:
+        """What others committed since the last look; nothing is read where the database says that nothing was."""
+        if not (self._version.changed() or poked or self._refused_instances or self._refused_schedules):
+            return []
+        inputs: list[Input] = []
+        while (found := changes.since(self._position, but_of=self._actor)).position != self._position:
+            self._position = found.position
+            inputs += self._read(found.jobs, found.instances)
+        return inputs + self._read_refused()
+
+    def _read_refused(self) -> list[Input]:
+        instances, schedules = self._refused_instances, self._refused_schedules
+        self._refused_instances, self._refused_schedules = set(), set()
+        jobs = models.Schedule.objects.filter(pk__in=schedules).values_list("job_id", flat=True)
+        return self._read(frozenset(jobs), frozenset(instances)) if instances or schedules else []
+
+    def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
+        rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
+        seen = [row for row in rows.values() if self.horizon.takes(row)]
+        jobs = read.jobs(job_ids | {row.job_id for row in seen})
+        told: list[Input] = [JobChanged(job) for job in jobs]
+        told += self._schedules(job_ids)
+        told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
+        told += [InstanceGone(instance_id) for instance_id in sorted(instance_ids - rows.keys())]
+        return told + [InstanceSeen(read.instance(row)) for row in seen]
+
+    def _schedules(self, job_ids: frozenset[int]) -> list[Input]:
+        told: list[Input] = [ScheduleGone(job_id) for job_id in sorted(job_ids)]
+        return told + [horizon.schedule(row) for row in horizon.active_schedules().filter(job_id__in=job_ids)]

@@ -1,0 +1,27 @@
+"""The service's own log: a file that is rotated, and standard error for whoever started it."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+MOST_BYTES = 5 * 1024 * 1024
+OLD_FILES = 5
+FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+
+
+def open_log(folder: Path) -> None:
+    """Write from INFO on to `service.log` in `folder`, and from WARNING on to standard error."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = RotatingFileHandler(folder / "service.log", maxBytes=MOST_BYTES, backupCount=OLD_FILES, encoding="utf-8")
+    console = logging.StreamHandler()
+    console.setLevel(logging.WARNING)
+    root = logging.getLogger()
+    root.setLevel(logging.INFO)
+    for handler in (file, console):
+        handler.setFormatter(logging.Formatter(FORMAT))
+        root.addHandler(handler)
+    # One line per request and per socket would bury what the scheduler says.
+    for name in ("daphne", "django.channels.server", "twisted"):
+        logging.getLogger(name).setLevel(logging.WARNING)

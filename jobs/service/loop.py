@@ -1,0 +1,203 @@
+"""The engine's thread: wait, take, pass, act."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import models
+from jobs.core.cores import CoreManager
+from jobs.core.engine import Engine
+from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
+from jobs.core.order import ORDERS
+from jobs.core.records import Outcome
+from jobs.execution.local import AttemptRef, LocalExecutor
+from jobs.service import registration
+from jobs.service.capacity import Capacity
+from jobs.service.disk import DiskGuard
+from jobs.service.follow import Follower
+from jobs.service.launching import Launcher
+from jobs.service.mailbox import Mailbox
+from jobs.service.notices import Notices
+from jobs.service.passes import Passed, run_pass
+from jobs.service.recovery import recover
+from jobs.sqlite.lock import mark_engine_thread
+from jobs.store.horizon import QUEUE_WINDOW
+from jobs.store.orm import OrmStore
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 10.0
+LOOK_SECONDS = 1.0
+REST_AFTER_FAULT_SECONDS = 1.0
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class EngineLoop(threading.Thread):
+    """Owns the engine and its database connection. Whatever goes wrong in a pass, it starts afresh from the store."""
+
+    def __init__(
+        self,
+        node: models.Node,
+        capacity: Capacity,
+        executor: LocalExecutor,
+        mailbox: Mailbox,
+        notices: Notices,
+        *,
+        load: Callable[[], dict[int, float]],
+        on_beat: Callable[[], None],
+    ) -> None:
+        super().__init__(name="engine", daemon=True)
+        self._node = node
+        self._capacity = capacity
+        self._executor = executor
+        self._mailbox = mailbox
+        self._notices = notices
+        self._load = load
+        self._on_beat = on_beat
+        self._store = OrmStore(node.pk, node.name)
+        self._launcher = Launcher(node.name, capacity.real)
+        self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
+        self._stopping = threading.Event()
+        self._unsettled: dict[str, Outcome] = {}
+        self._engine: Engine
+        self._follower: Follower
+        self._next_look = self._next_beat = 0.0
+
+    def stop(self) -> None:
+        """Start nothing more, make what has come durable, and end the thread. Scripts go on."""
+        self._stopping.set()
+        self._mailbox.poke()
+
+    def is_current_thread(self) -> bool:
+        return threading.current_thread() is self
+
+    def run(self) -> None:
+        mark_engine_thread()
+        while not self._stopping.is_set():
+            try:
+                self._rebuild()
+                while not self._stopping.is_set():
+                    self._turn()
+            except (DatabaseError, InterfaceError) as error:
+                log.error("the database refused the engine (%s); starting afresh from it", str(error).strip())
+            except Exception:
+                log.exception("the engine failed; starting afresh from the database")
+            if not self._stopping.is_set():
+                connection.close()
+                self._stopping.wait(REST_AFTER_FAULT_SECONDS)
+        self._last_pass()
+        connection.close()
+
+    # --- one turn ---
+
+    def _turn(self) -> None:
+        self._mailbox.wait(self._deadline())
+        inputs, poked = self._mailbox.take()
+        self._remember(inputs)
+        now = utc_now()
+        if self._is_time("_next_beat", HEARTBEAT_SECONDS):
+            inputs += self._beat(now)
+        if self._is_time("_next_look", LOOK_SECONDS) or poked:
+            inputs += self._follower.look(poked=poked)
+        inputs += self._beyond_horizon(now)
+        self._pass(now, inputs)
+
+    def _pass(self, now: datetime, inputs: list[Input]) -> None:
+        passed = run_pass(self._engine, self._store, now, inputs, self._load())
+        self._wake_at = passed.wake_at
+        self._follower.look_again(passed.refused_instances, passed.refused_schedules)
+        self._act(passed)
+
+    def _act(self, passed: Passed) -> None:
+        """Everything here rests on rows that are committed."""
+        if passed.starts:
+            for launch in self._launcher.launches(start.token for start in passed.starts):
+                self._executor.launch(launch)
+        for stop in passed.stops:
+            self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
+        for finish in passed.finishes:
+            self._unsettled.pop(finish.token, None)
+            self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
+            if finish.instance_id not in passed.refused_instances:
+                self._notices.consider(finish)
+
+    def _deadline(self) -> float:
+        """When to wake by `time.monotonic()` if nothing comes. Never before the wall-clock moment waited for."""
+        deadline = min(self._next_look, self._next_beat)
+        if self._wake_at is not None:
+            deadline = min(deadline, time.monotonic() + (self._wake_at - utc_now()).total_seconds())
+        return deadline
+
+    def _is_time(self, which: str, period: float) -> bool:
+        now = time.monotonic()
+        if now < getattr(self, which):
+            return False
+        setattr(self, which, now + period)
+        return True
+
+    def _remember(self, inputs: list[Input]) -> None:
+        for told in inputs:
+            if isinstance(told, Ended):
+                self._unsettled[told.token] = told.outcome
+
+    def _beat(self, now: datetime) -> list[Input]:
+        registration.beat(self._node.pk, now)
+        self._on_beat()
+        change = self._disk.look()
+        if change is None:
+            return []
+        registration.stop_admission(self._node, change, now)
+        return [AdmissionChanged(change)]
+
+    def _beyond_horizon(self, now: datetime) -> list[Input]:
+        horizon = self._follower.horizon
+        queue_is_low = horizon.last_place is not None and len(self._engine.ready) < QUEUE_WINDOW // 2
+        if not queue_is_low and (horizon.reload_at is None or now < horizon.reload_at):
+            return []
+        known = self._engine.known.instances
+        loaded = self._follower.load(now)
+        return [told for told in loaded if not (isinstance(told, InstanceSeen) and told.instance.id in known)]
+
+    # --- beginning and end ---
+
+    def _rebuild(self) -> None:
+        self._engine = Engine(
+            CoreManager(self._capacity.cores, overcommit=self._capacity.overcommit, memory_mb=self._capacity.memory_mb),
+            order=ORDERS[settings.ORDER],
+            new_token=lambda: uuid.uuid4().hex,
+            uniform=random.uniform,
+        )
+        self._follower = Follower(self._store.actor)
+        self._wake_at: datetime | None = None
+        self._next_look = self._next_beat = 0.0
+        self._remember(self._mailbox.take()[0])
+        recovered = recover(self._engine, self._executor, self._node.pk, self._unsettled, utc_now)
+        now = utc_now()
+        stopped = [AdmissionChanged(self._disk.sentence)] if self._disk.sentence else []
+        self._pass(now, [*stopped, *self._follower.load(now), *recovered.inputs])
+        for launch in self._launcher.launches(recovered.launch):
+            self._executor.launch(launch)
+        for ref in recovered.stop:
+            self._executor.cancel(ref)
+
+    def _last_pass(self) -> None:
+        """What ended while we were asked to stop is written now; what this cannot write, the next start will."""
+        inputs, _ = self._mailbox.take()
+        ends = [told for told in inputs if isinstance(told, Began | Ended)]
+        try:
+            self._pass(utc_now(), [AdmissionChanged("the service is stopping"), *ends])
+            registration.sign_off(self._node, utc_now())
+        except (DatabaseError, InterfaceError) as error:
+            log.error("the last outcomes could not be written, the next start reads them again: %s", error)

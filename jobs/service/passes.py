@@ -1,0 +1,91 @@
+"""One pass: step, commit, and a further step for what the commit brought forth, in one transaction."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import DataError, IntegrityError, transaction
+
+from jobs.core.decisions import Decision, Finish, Plan, Start, Stop
+from jobs.core.engine import Engine
+from jobs.core.inputs import Input
+from jobs.core.port import Committed, Store
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Passed:
+    """What is durable now and has to be done, and what was refused and has to be looked at again."""
+
+    starts: list[Start] = field(default_factory=list)
+    stops: list[Stop] = field(default_factory=list)
+    finishes: list[Finish] = field(default_factory=list)
+    refused_instances: set[int] = field(default_factory=set)
+    refused_schedules: set[int] = field(default_factory=set)
+    wake_at: datetime | None = None
+    wrote: bool = False
+
+    def add(self, decisions: Iterable[Decision], committed: Committed) -> None:
+        refused = committed.refused_instances
+        for decision in decisions:
+            match decision:
+                case Start() if decision.instance_id not in refused:
+                    self.starts.append(decision)
+                case Finish():
+                    self.finishes.append(decision)
+                case Stop():
+                    self.stops.append(decision)
+        self.refused_instances |= refused
+        self.refused_schedules |= committed.refused_schedules
+
+
+def run_pass(engine: Engine, store: Store, now: datetime, inputs: Iterable[Input], load: Mapping[int, float]) -> Passed:
+    """Decide and make durable. Nothing of it has been done when this raises django.db.Error."""
+    passed = Passed()
+    plan = engine.step(now, inputs, load)
+    if not any(not isinstance(decision, Stop) for decision in plan.decisions):
+        passed.stops = [decision for decision in plan.decisions if isinstance(decision, Stop)]
+        passed.wake_at = plan.wake_at
+        return passed
+    passed.wrote = True
+    with transaction.atomic():
+        while True:
+            committed = _commit(store, plan, now)
+            passed.add(plan.decisions, committed)
+            following = engine.settle(committed)
+            if not following:
+                break
+            plan = engine.step(now, following, load)
+    passed.wake_at = engine.wake_at()
+    return passed
+
+
+def _commit(store: Store, plan: Plan, now: datetime) -> Committed:
+    """The whole group; where the database refuses it, one by one, so that one bad row does not stop the others."""
+    try:
+        with transaction.atomic():
+            return store.commit(plan.decisions, now)
+    except (IntegrityError, DataError) as error:
+        log.warning("a group of %d decisions was refused, trying them one by one: %s", len(plan.decisions), error)
+    parts = [_commit_one(store, decision, now) for decision in plan.decisions]
+    return Committed(
+        frozenset().union(*(part.refused_instances for part in parts)),
+        frozenset().union(*(part.refused_schedules for part in parts)),
+        tuple(instance for part in parts for instance in part.born),
+    )
+
+
+def _commit_one(store: Store, decision: Decision, now: datetime) -> Committed:
+    try:
+        with transaction.atomic():
+            return store.commit([decision], now)
+    except (IntegrityError, DataError):
+        log.exception("the database refused %r; it is set aside", decision)
+        return Committed(
+            frozenset({decision.instance_id} if hasattr(decision, "instance_id") else ()),
+            frozenset({decision.schedule_id} if hasattr(decision, "schedule_id") else ()),
+        )
