@@ -1,0 +1,105 @@
+"""Two connections want the same guarded move at the same moment: exactly one wins, on both databases."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from jobs import models
+from jobs.core.decisions import Finish, Fire, Queue, Start
+from jobs.core.order import by_priority
+from jobs.core.records import Allocation, Outcome
+from jobs.core.states import OutcomeKind, Status
+from jobs.store import wishes
+from tests.store.benches import NOW, OrmBench, at
+
+ROUNDS = 10
+
+
+@pytest.fixture
+def bench(each_database) -> OrmBench:
+    return OrmBench()
+
+
+def race(*contenders: Callable[[], bool]) -> int:
+    """How many of them won, let go at one moment, each with a connection of its own."""
+    gate = threading.Barrier(len(contenders))
+
+    def run(contender: Callable[[], bool]) -> bool:
+        try:
+            connections["default"].ensure_connection()
+            gate.wait(10)
+            return contender()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(contenders)) as threads:
+        return sum(threads.map(run, contenders))
+
+
+def start(bench: OrmBench, instance_id: int, node: int) -> bool:
+    job_id = models.Instance.objects.get(pk=instance_id).job_id
+    decision = Start(instance_id, job_id, 1, 1, f"token-{instance_id}-{node}", Allocation((0,), 0, 0))
+    return not bench.commit(decision, node=node).refused_instances
+
+
+def finish(bench: OrmBench, instance_id: int, token: str) -> bool:
+    job_id = models.Instance.objects.get(pk=instance_id).job_id
+    outcome = Outcome(OutcomeKind.SUCCESS, at(1))
+    decision = Finish(instance_id, job_id, token, 1, outcome, Status.SUCCESS)
+    return not bench.commit(decision).refused_instances
+
+
+def cancel(instance_id: int) -> bool:
+    return wishes.cancel(instance_id, actor="ann", now=NOW) is wishes.CancelAnswer.CANCELLED
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_two_nodes_start_one_instance(bench, _round):
+    instance_id = bench.submit(bench.job())
+    assert race(*(lambda node=node: start(bench, instance_id, node) for node in (0, 1))) == 1
+    assert bench.attempts_in_flight(instance_id) == 1
+    assert bench.events(instance_id).count("instance.started") == 1
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_cancel_races_a_start(bench, _round):
+    instance_id = bench.submit(bench.job())
+    assert race(lambda: start(bench, instance_id, 0), lambda: cancel(instance_id)) == 1
+    cancelled = bench.instance(instance_id).status is Status.CANCELLED
+    assert bench.attempts_in_flight(instance_id) == (0 if cancelled else 1)
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_outcome_is_recorded(bench, _round):
+    instance_id = bench.submit(bench.job())
+    start(bench, instance_id, 0)
+    token = f"token-{instance_id}-0"
+    assert race(*(lambda: finish(bench, instance_id, token) for _ in range(2))) == 1
+    assert bench.outcomes(instance_id) == ["success"]
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_fire_makes_one_instance(bench, _round):
+    job_id = bench.job()
+    fire = Fire(bench.schedule(job_id), job_id, 1, at(60), at(120), 0, NOW, by_priority(1, NOW))
+    assert race(*(lambda node=node: bool(bench.commit(fire, node=node).born) for node in (0, 1))) == 1
+    assert len(bench.instances_of(job_id)) == 1
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_one_move_to_the_queue(bench, _round):
+    instance_id = bench.submit(bench.job(), at(60))
+    job_id = bench.instance(instance_id).job_id
+    queue = Queue(instance_id, job_id, Status.PENDING, at(60), 7)
+    assert race(*(lambda node=node: not bench.commit(queue, node=node).refused_instances for node in (0, 1))) == 1
+    assert bench.events(instance_id).count("instance.queued") == 1
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_two_clicks_on_cancel(bench, _round):
+    instance_id = bench.submit(bench.job())
+    assert race(lambda: cancel(instance_id), lambda: cancel(instance_id)) == 1
+    assert bench.events(instance_id).count("instance.ended") == 1
