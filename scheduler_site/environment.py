@@ -4,13 +4,14 @@ import os
 import secrets
 import tempfile
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import dj_database_url
 
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
+POOL = {"min_size": 1, "max_size": 20, "timeout": 10}  # PostgreSQL connections of one process; seconds
 
 
 class Refusal(Exception):
@@ -137,7 +138,9 @@ def database_url(name: str, default: Path) -> dict[str, object]:
         )
     if parts.scheme == "sqlite":
         return _sqlite(str(database["NAME"]))
-    return database
+    # Each request has a thread of its own, so a connection that is kept by its thread would never be used again.
+    options = {**dict(parse_qsl(parts.query)), "pool": POOL}
+    return {**database, "OPTIONS": options}
 
 
 def _sqlite(file: str) -> dict[str, object]:

@@ -8,12 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import TextIO
 
+import psycopg
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from jobs.sqlite.filesystem import network_kind
 from scheduler_site.environment import Refusal
+
+
+CONNECT_TIMEOUT_SECONDS = 5
 
 
 class PortRefused(Refusal):
@@ -107,8 +111,12 @@ def hold_service_lock(path: Path) -> TextIO:
 def check_database() -> None:
     """Refuses a database that cannot be connected to."""
     try:
-        connection.ensure_connection()
-    except OperationalError as error:
+        if connection.vendor == "postgresql":
+            # Not by Django's pool, which tries again for a while and writes each failure to the log.
+            psycopg.connect(**connection.get_connection_params(), connect_timeout=CONNECT_TIMEOUT_SECONDS).close()
+        else:
+            connection.ensure_connection()
+    except (OperationalError, psycopg.OperationalError) as error:
         where = connection.settings_dict["HOST"] or connection.settings_dict["NAME"]
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise DatabaseRefused(
