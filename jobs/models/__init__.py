@@ -1,4 +1,4 @@
-"""Tables of Rota. Fields and constraints live here; questions in `jobs.store`, moves in `jobs.store.moves`."""
+"""Tables of Rota. Fields and constraints live here; questions and moves in `jobs.store`."""
 
 from jobs.models.attempt import Attempt
 from jobs.models.event import Event, FeedEpoch

@@ -13,12 +13,12 @@ from jobs.models.node import Node
 class Attempt(models.Model):
     """Committed as `starting` before its process exists. The database allows one attempt in flight per instance."""
 
-    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="attempts")
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, db_index=False, related_name="attempts")
     number = models.PositiveIntegerField()
     token = models.CharField(max_length=32, unique=True)
     status = models.CharField(max_length=8, choices=[(s.value, s.value) for s in AttemptStatus])
     outcome = models.CharField(max_length=20, blank=True, default="", choices=[(k.value, k.value) for k in OutcomeKind])
-    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, db_index=False, related_name="attempts")
     cores = models.JSONField(default=list)
     virtual_cores = models.PositiveSmallIntegerField(default=0)
     memory_mb = models.PositiveIntegerField(default=0)
@@ -43,6 +43,7 @@ class Attempt(models.Model):
                 name="attempt_outcome_iff_ended",
             ),
         ]
+        indexes = [models.Index(fields=["node"], name="attempt_in_flight_on_node", condition=~Q(status="ended"))]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of instance {self.instance_id}"

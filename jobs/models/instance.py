@@ -5,14 +5,14 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
-from jobs.core.states import LIVE, TERMINAL, Status
+from jobs.core.states import LIVE, TERMINAL, UNFINISHED, Status
 from jobs.models.job import Job
 from jobs.models.node import Node
 from jobs.models.schedule import Schedule
 
 
 class Instance(models.Model):
-    """Fields only. A status changes nowhere but in `jobs.store.moves`."""
+    """Fields only: a status changes nowhere but in `jobs.store`. Foreign keys that another index covers have none."""
 
     class Cause(models.TextChoices):
         SCHEDULE = "schedule", "its schedule"
@@ -20,8 +20,10 @@ class Instance(models.Model):
         MANUAL = "manual", "run by hand"
         RETRY = "retry", "retried by hand"
 
-    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="instances")
-    schedule = models.ForeignKey(Schedule, null=True, blank=True, on_delete=models.SET_NULL, related_name="instances")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, db_index=False, related_name="instances")
+    schedule = models.ForeignKey(
+        Schedule, null=True, blank=True, on_delete=models.SET_NULL, db_index=False, related_name="instances"
+    )
     logical_at = models.DateTimeField()
     generation = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=16, choices=[(s.value, s.value.replace("_", " ")) for s in Status])
@@ -33,7 +35,9 @@ class Instance(models.Model):
     attempt_count = models.PositiveIntegerField(default=0)
     lost_count = models.PositiveIntegerField(default=0)
     token = models.CharField(max_length=32, blank=True, default="")
-    node = models.ForeignKey(Node, null=True, blank=True, on_delete=models.PROTECT, related_name="instances")
+    node = models.ForeignKey(
+        Node, null=True, blank=True, on_delete=models.PROTECT, db_index=False, related_name="instances"
+    )
     cores = models.JSONField(default=list)
     virtual_cores = models.PositiveSmallIntegerField(default=0)
     memory_mb = models.PositiveIntegerField(default=0)
@@ -79,7 +83,9 @@ class Instance(models.Model):
             models.Index(fields=["node"], name="instance_running_on_node", condition=Q(status="running")),
             models.Index(fields=["job", "-id"], name="instance_of_job_newest"),
             models.Index(
-                fields=["job"], name="instance_live_of_job", condition=Q(status__in=[s.value for s in sorted(LIVE)])
+                fields=["job"],
+                name="instance_unfinished_of_job",
+                condition=Q(status__in=[s.value for s in sorted(UNFINISHED)]),
             ),
             models.Index(
                 F("ended_at").desc(), name="instance_failures_newest", condition=Q(status__in=["failed", "timeout"])
