@@ -4,7 +4,7 @@ TYPE, EXPRESSION, ZONE = "schedule_type", "schedule_expression", "timezone"
 START, END = "start_date", "end_date"
 
 
-class InvalidSchedule(ValueError):  # noqa: N818 - it is read as a sentence: "raises InvalidSchedule"
+class InvalidSchedule(ValueError):
     """A schedule that is refused before anything is stored.
 
     field     the input at fault, by its name in the API: schedule_type, schedule_expression, timezone,
