@@ -16,10 +16,9 @@ UNLIMITED = 2**60
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """`cores`: ids that may be given out; those not in `real` are bookkeeping only. `notices`: sentences for people."""
+    """`cores`: ids that may be given out. `notices`: sentences for people about what is not as it seems."""
 
     cores: tuple[int, ...]
-    real: frozenset[int]
     overcommit: float
     memory_mb: int
     notices: tuple[str, ...]
@@ -43,8 +42,7 @@ def measure(cores: int | None, overcommit: float, memory_mb: int | None, root: P
                 f"{_count(cores)} were asked for and {len(allowed)} exist: the others are bookkeeping only, "
                 "and what holds them is not pinned."
             )
-    real = frozenset(allowed)
-    return Capacity(tuple(ids), real, overcommit, memory_mb or memory_total_mb(root), tuple(notices))
+    return Capacity(tuple(ids), overcommit, memory_mb or memory_total_mb(root), tuple(notices))
 
 
 def named(count: int, allowed: list[int]) -> list[int]:

@@ -19,12 +19,13 @@ from jobs.core.engine import Engine
 from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
 from jobs.core.order import ORDERS
 from jobs.core.records import Outcome
-from jobs.execution.local import AttemptRef, LocalExecutor
+from jobs.execution.launch import AttemptRef
+from jobs.execution.local import LocalExecutor
 from jobs.service import registration
 from jobs.service.capacity import Capacity
 from jobs.service.disk import DiskGuard
 from jobs.service.follow import Follower
-from jobs.service.launching import Launcher
+from jobs.service.launching import launches
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.passes import Passed, run_pass
@@ -67,13 +68,14 @@ class EngineLoop(threading.Thread):
         self._load = load
         self._on_beat = on_beat
         self._store = OrmStore(node.pk, node.name)
-        self._launcher = Launcher(node.name, capacity.real)
         self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
         self._stopping = threading.Event()
         self._unsettled: dict[str, Outcome] = {}
+        self._in_hand: set[str] = set()
         self._engine: Engine
         self._follower: Follower
         self._next_look = self._next_beat = 0.0
+        self._wake_at: datetime | None = None
 
     def stop(self) -> None:
         """Start nothing more, make what has come durable, and end the thread. Scripts go on."""
@@ -122,16 +124,20 @@ class EngineLoop(threading.Thread):
 
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""
-        if passed.starts:
-            for launch in self._launcher.launches(start.token for start in passed.starts):
-                self._executor.launch(launch)
+        self._launch([start.token for start in passed.starts])
         for stop in passed.stops:
             self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
         for finish in passed.finishes:
             self._unsettled.pop(finish.token, None)
+            self._in_hand.discard(finish.token)
             self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
+
+    def _launch(self, tokens: list[str]) -> None:
+        for launch in launches(tokens):
+            self._in_hand.add(launch.token)
+            self._executor.launch(launch)
 
     def _deadline(self) -> float:
         """When to wake by `time.monotonic()` if nothing comes. Never before the wall-clock moment waited for."""
@@ -180,15 +186,22 @@ class EngineLoop(threading.Thread):
             uniform=random.uniform,
         )
         self._follower = Follower(self._store.actor)
-        self._wake_at: datetime | None = None
+        self._wake_at = None
         self._next_look = self._next_beat = 0.0
         self._remember(self._mailbox.take()[0])
-        recovered = recover(self._engine, self._executor, self._node.pk, self._unsettled, utc_now)
+        recovered = recover(
+            self._engine,
+            self._executor,
+            self._node.pk,
+            utc_now,
+            in_hand=self._in_hand,
+            unsettled=self._unsettled,
+        )
+        self._in_hand.update(recovered.adopted)
         now = utc_now()
         stopped = [AdmissionChanged(self._disk.sentence)] if self._disk.sentence else []
         self._pass(now, [*stopped, *self._follower.load(now), *recovered.inputs])
-        for launch in self._launcher.launches(recovered.launch):
-            self._executor.launch(launch)
+        self._launch(recovered.launch)
         for ref in recovered.stop:
             self._executor.cancel(ref)
 

@@ -10,7 +10,8 @@ from django.conf import settings
 
 from jobs import models
 from jobs.core.inputs import Began, Ended
-from jobs.execution.local import LocalExecutor, Report, Started
+from jobs.execution.launch import Report, Started
+from jobs.execution.local import LocalExecutor
 from jobs.service import registration
 from jobs.service.capacity import Capacity
 from jobs.service.checkpoint import Checkpointer

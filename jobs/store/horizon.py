@@ -48,7 +48,8 @@ def load(now: datetime) -> tuple[Horizon, list[Input]]:
     horizon = Horizon(until=now + SPAN)
     schedules = list(active_schedules().filter(next_at__lte=horizon.until))
     live = [*_due_before(horizon.until), *_running(), *_queue(horizon)]
-    inputs: list[Input] = [JobChanged(job) for job in read.jobs({row.job_id for row in [*schedules, *live]})]
+    job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
+    inputs: list[Input] = [JobChanged(job) for job in read.jobs(job_ids)]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
     inputs += [schedule(row) for row in schedules]
     horizon.reload_at = _reload_at(horizon.until)
