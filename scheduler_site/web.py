@@ -14,10 +14,7 @@ CLOSE_SECONDS = 5
 
 
 def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:
-    """Answer on `host`:`port` until SIGTERM or SIGINT. Then `on_stop` runs while pages still answer; then return.
-
-    A second signal is at once.
-    """
+    """Answer on `host`:`port` until SIGTERM or SIGINT. Then `on_stop` runs while pages still answer; then return."""
     from scheduler_site.asgi import application
 
     server = Server(
@@ -28,15 +25,10 @@ def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callab
         ready_callable=on_ready,
         server_name="rota",
     )
-    stopping = False
 
-    def asked(*_: object) -> None:
-        nonlocal stopping
-        if stopping:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTERM)
-        stopping = True
-        reactor.callInThread(drain)
+    def asked(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)  # a second signal is at once
+        reactor.callFromThread(reactor.callInThread, drain)
 
     def drain() -> None:
         try:
@@ -45,11 +37,5 @@ def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callab
             reactor.callFromThread(reactor.stop)
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        reactor.callWhenRunning(_handle, number, asked)
+        signal.signal(number, asked)
     server.run()
-
-
-def _handle(number: signal.Signals, handler: Callable[..., None]) -> None:
-    import asyncio
-
-    asyncio.get_running_loop().add_signal_handler(number, handler)
