@@ -89,6 +89,8 @@ def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> Non
     for _ in range(RESULT_TRIES):
         try:
             return rundir.write_json(RESULT, result.to_json())
+        except FileNotFoundError:
+            raise  # somebody has removed the run directory
         except OSError as error:
             refusal = error
         if not make_room():

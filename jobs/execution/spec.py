@@ -38,6 +38,7 @@ class Spec:
     body: str
     interpreter: str
     env: dict[str, str]
+    asked_at: Moment
     cores: list[int] | None = None
     nice: int = 0
     umask: int = 0o022
@@ -54,8 +55,9 @@ class Spec:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Spec:
         values = known(data, {f.name for f in fields(cls)}, "spec.json")
-        if values.get("start_before") is not None:
-            values["start_before"] = Moment(*values["start_before"])
+        for name in ("asked_at", "start_before"):
+            if values.get(name) is not None:
+                values[name] = Moment(*values[name])
         return cls(**values)
 
 

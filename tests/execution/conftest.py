@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.execution import log
+from jobs.execution import log, moment
 from jobs.execution.program import script_file
 from jobs.execution.rundir import CANCEL, RESULT, SPEC, STARTED, RunDir
 from jobs.execution.spec import Result, Spec
@@ -115,7 +115,7 @@ def attempt(launcher, tmp_path):
             body = name
         env = {"PATH": os.defpath, "ROTA_TOKEN": token, "PYTHONUNBUFFERED": "1", **fields.pop("env", {})}
         values = {"interpreter": sys.executable, "kill_grace_seconds": 0.3, **fields}
-        spec = Spec(token, 1, 1, kind, body, env=env, **values)
+        spec = Spec(token, 1, 1, kind, body, env=env, asked_at=moment.now(), **values)
         with RunDir(str(path)) as rundir:
             rundir.write_json(SPEC, spec.to_json())
         if not wanted:

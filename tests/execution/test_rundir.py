@@ -73,7 +73,8 @@ def test_interrupted_write_leaves_old_content(rundir, monkeypatch):
 
 
 def test_spec_survives_the_way_through_json(rundir):
-    spec = Spec("t", 1, 2, "command", "true", "/usr/bin/python3", {"A": "b"}, [0, 1], start_before=moment.now())
+    now = moment.now()
+    spec = Spec("t", 1, 2, "command", "true", "/usr/bin/python3", {"A": "b"}, now, [0, 1], start_before=now)
     rundir.write_json(SPEC, spec.to_json())
     assert Spec.from_json(rundir.read_json(SPEC)) == spec
 

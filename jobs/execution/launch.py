@@ -1,0 +1,103 @@
+"""What the service asks of an executor, and what the executor tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from jobs.core.records import Allocation, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRef:
+    """One attempt, anywhere: `token` is the one that was committed with it."""
+
+    instance_id: int
+    attempt: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """All that is needed to run one attempt. Durations are seconds, moments aware UTC datetimes.
+
+    kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
+    memory_limit_mb: what is reserved, 0 if the job does not say. interpreter: the job's Python, "" for the node's.
+    working_directory: "" for the attempt's own workspace. start_before: after it nothing is started any more.
+    fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
+    """
+
+    instance_id: int
+    job_id: int
+    job_name: str
+    attempt: int
+    token: str
+    kind: str
+    body: str
+    allocation: Allocation
+    logical_at: datetime
+    timeout_seconds: float | None = None
+    kill_grace_seconds: float = 10.0
+    memory_limit_mb: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)
+    interpreter: str = ""
+    working_directory: str = ""
+    keep_workspace: bool = False
+    log_cap_bytes: int = 50 * 1024 * 1024
+    start_before: datetime | None = None
+    fence: int | None = None
+
+    @property
+    def ref(self) -> AttemptRef:
+        return AttemptRef(self.instance_id, self.attempt, self.token)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The job's process exists."""
+
+    ref: AttemptRef
+    pid: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The job ran and is gone with all that it started; or is lost."""
+
+    ref: AttemptRef
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """The job never ran and will not: rejected, cancelled before its start, or lost for a reason of the node."""
+
+    ref: AttemptRef
+    outcome: Outcome
+
+
+Report = Started | Ended | NotStarted
+
+
+class RecoveryKind(StrEnum):
+    """NEVER_RAN: and will not from what was begun, so launch it again. ADOPTED: of it something is alive; Ended will
+    be reported. ENDED: it ran to an end of its own. LOST: it ran, has no result, and nothing of it is left.
+    """
+
+    NEVER_RAN = "never_ran"
+    ADOPTED = "adopted"
+    ENDED = "ended"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """`outcome` for ENDED and LOST. `pid` of the job and `started_at` for ADOPTED, if it has started already."""
+
+    kind: RecoveryKind
+    outcome: Outcome | None = None
+    pid: int | None = None
+    started_at: datetime | None = None

@@ -1,0 +1,91 @@
+"""The service's end of a launcher: starts it, asks it, takes its answers. One thread only."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_ANSWER_BYTES = 4096
+MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
+PROJECT = Path(__file__).resolve().parents[2]
+END_SECONDS = 10.0
+
+
+class LauncherGoneError(ConnectionError):
+    """The launcher has ended; what it was asked for and has not answered may or may not have been done."""
+
+    def __init__(self) -> None:
+        super().__init__("the launcher has ended; logs/launcher.log in the data folder may say why")
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A runner that was forked. The descriptors are the receiver's to close; None if there were too few for them."""
+
+    pid: int
+    pidfd: int | None
+    notes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No runner was forked."""
+
+    error: str
+
+
+class LauncherProcess:
+    """A launcher that runs. It is isolated from the service's environment, path and terminal, and ends with it."""
+
+    def __init__(self, python: str, log: Path) -> None:
+        """OSError if `python` cannot be started."""
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [python, "-I", "-S", "-X", "utf8", "-c", MAIN, str(PROJECT), str(theirs.fileno())]
+        try:
+            with theirs, log.open("ab") as errors:
+                self.process = subprocess.Popen(
+                    command,
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env={},
+                    cwd="/",
+                    start_new_session=True,
+                )
+        except OSError:
+            self.socket.close()
+            raise
+
+    def ask(self, path: Path) -> None:
+        """Ask for a runner for the run directory `path`. LauncherGoneError if nobody is there to ask."""
+        try:
+            self.socket.send(os.fsencode(path))
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise LauncherGoneError from error
+
+    def answer(self) -> Runner | Refused:
+        """The next answer, in the order of asking; waits for it. LauncherGoneError if there will be none."""
+        try:
+            data, fds, _, _ = socket.recv_fds(self.socket, MAX_ANSWER_BYTES, 2, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError as error:
+            raise LauncherGoneError from error
+        if not data:
+            raise LauncherGoneError
+        reply = json.loads(data)
+        if "error" in reply:
+            return Refused(reply["error"])
+        if len(fds) < 2:  # the launcher or this process had no descriptors left
+            for fd in fds:
+                os.close(fd)
+            return Runner(reply["pid"], None, None)
+        return Runner(reply["pid"], *fds)
+
+    def close(self) -> None:
+        """Its runners live on."""
+        self.socket.close()
+        self.process.wait(END_SECONDS)

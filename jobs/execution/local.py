@@ -1,0 +1,102 @@
+"""The node's executor. Each attempt is a process of its own that outlives the service; this starts and watches them.
+
+The order of the steps, and what a crash between any two of them means, is docs/crash-safety.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from jobs.execution.environment import NODE_FILE, environment_of
+from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind, Report
+from jobs.execution.launching import LauncherProcess
+from jobs.execution.loop import Loop
+from jobs.execution.settle import NEVER_RAN, Holder, left_of, lost, outcome_of, settle, started_facts, utc
+from jobs.execution.spec import Result
+from jobs.execution.starter import Starter
+from jobs.execution.tree import descendant_pids
+from jobs.execution.watcher import Watcher
+
+
+class LocalExecutor:
+    def __init__(
+        self, data_dir: Path, report: Callable[[Report], None], *, node: str, python: str = sys.executable
+    ) -> None:
+        """`report` is called in the executor's thread; it must not wait for anything, least of all for this object.
+
+        node: its name, for ROTA_NODE. python: runs the launcher and, unless a launch says otherwise, the scripts.
+        """
+        self._data_dir = data_dir
+        self._runs = data_dir / "runs"
+        self._logs = data_dir / "logs"
+        self._loop = Loop("executor")
+        self._watcher = Watcher(self._loop, report, self._runs)
+        self._starter = Starter(
+            self._loop,
+            self._watcher,
+            report,
+            self._runs,
+            start_launcher=partial(LauncherProcess, python, self._logs / "launcher.log"),
+            environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
+            python=python,
+        )
+        self._watcher.again = self._starter.again
+
+    def open(self) -> None:
+        """Begin to work. OSError if the data folder cannot be written."""
+        for folder in (self._data_dir, self._runs, self._logs):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._loop.start()
+
+    def close(self) -> None:
+        """Do what was asked so far, then stop. Runners live on, to be adopted by the next executor."""
+        self._loop.post(self._watcher.forget_all)
+        self._loop.stop()
+        self._starter.close()
+
+    def launch(self, launch: Launch) -> None:
+        """Start the attempt, whose row must be durable. Returns at once: what comes of it is reported."""
+        self._loop.post(partial(self._starter.start, launch))
+
+    def cancel(self, ref: AttemptRef) -> None:
+        """Wish it to end; again is fine, and so is after its end. The outcome tells which came first."""
+        self._loop.post(partial(self._watcher.cancel, ref))
+
+    def recover(self, ref: AttemptRef) -> Recovery:
+        """What became of an attempt that another incarnation of the service launched, or meant to.
+
+        After NEVER_RAN, `launch` it again with the same token. ADOPTED includes one whose runner was killed and of
+        which processes are still being ended. ForeignHolderError if its runner is alive but out of sight.
+        """
+        path = self._watcher.path(ref)
+        with self._watcher.settling:
+            settled = settle(path)
+        if settled is NEVER_RAN:
+            return Recovery(RecoveryKind.NEVER_RAN)
+        if isinstance(settled, Result):
+            return Recovery(RecoveryKind.ENDED, outcome_of(settled))
+        if isinstance(settled, Holder):
+            self._loop.post(partial(self._watcher.adopt, ref, settled))
+        elif left_of(path, ref.token):
+            self._loop.post(partial(self._watcher.sweep, ref))
+        else:
+            return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0))
+        facts = started_facts(path)
+        started_at = utc(facts["at"]) if facts else None
+        return Recovery(RecoveryKind.ADOPTED, pid=facts.get("pid"), started_at=started_at)
+
+    def forget(self, ref: AttemptRef) -> None:
+        """Its outcome is durable: watch it no more."""
+        self._loop.post(partial(self._watcher.forget, ref))
+
+    def processes(self, ref: AttemptRef) -> list[int]:
+        """Process ids of the job's tree now, its runner's not among them; empty for one that is not watched."""
+        watched = self._watcher.get(ref)
+        return descendant_pids(watched.pid) if watched else []
+
+    def log_path(self, ref: AttemptRef) -> str:
+        """Its run directory, for jobs.execution.log."""
+        return self._watcher.path(ref)

@@ -1,0 +1,95 @@
+"""A thread that waits in epoll and calls what belongs to what has happened. It polls nothing while all is well."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+from collections import deque
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+
+LATER_SECONDS = 1.0
+Action = Callable[[], None]
+
+
+class LoopClosedError(RuntimeError):
+    def __init__(self) -> None:
+        super().__init__("the executor is closed: open another one")
+
+
+class Loop:
+    """All but `post`, `start` and `stop` belong to its own thread."""
+
+    def __init__(self, name: str) -> None:
+        self._poll = select.epoll()
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._handlers: dict[int, Action] = {}
+        self._posted: deque[Action] = deque()
+        self._later: list[Action] = []
+        self._running = True
+        self._closed = False
+        self._gate = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.on_readable(self._wake, self._run_posted)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Do what was posted so far, then end; returns when it has ended."""
+        self.post(self._stop)
+        self._thread.join()
+        with self._gate:
+            self._closed = True
+            self._poll.close()
+            os.close(self._wake)
+
+    def post(self, action: Action) -> None:
+        """Have `action` called in the loop's thread, soon and in order. LoopClosedError after `stop`."""
+        with self._gate:
+            if self._closed:  # its descriptor may be somebody else's by now
+                raise LoopClosedError
+            self._posted.append(action)
+            os.eventfd_write(self._wake, 1)
+
+    def on_readable(self, fd: int, handler: Action) -> None:
+        self._handlers[fd] = handler
+        self._poll.register(fd, select.EPOLLIN)
+
+    def no_longer(self, fd: int) -> None:
+        """To be called before `fd` is closed."""
+        del self._handlers[fd]
+        self._poll.unregister(fd)
+
+    def later(self, action: Action) -> None:
+        """Try again after a pause what the machine refused."""
+        self._later.append(action)
+
+    def _run(self) -> None:
+        while self._running:
+            ready = self._poll.poll(LATER_SECONDS if self._later else None)
+            if not ready:
+                again, self._later = self._later, []
+                for action in again:
+                    self._guarded(action)
+            for fd, _ in ready:
+                if handler := self._handlers.get(fd):  # else an earlier one of this round has closed it
+                    self._guarded(handler)
+
+    def _guarded(self, action: Action) -> None:
+        """What fails for one attempt must not end the thread that watches all of them."""
+        try:
+            action()
+        except Exception:
+            logger.exception("the executor goes on after an error")
+
+    def _run_posted(self) -> None:
+        os.eventfd_read(self._wake)
+        while self._posted:
+            self._guarded(self._posted.popleft())
+
+    def _stop(self) -> None:
+        self._running = False

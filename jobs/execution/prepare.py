@@ -1,0 +1,99 @@
+"""Makes the run directory of an attempt: crash points 2 and what is needed to come back to it.
+
+The directory and its spec are on the disk before a launcher hears of them: a runner's claim, which is what says after
+a power cut that the job may have run, must not vanish with a directory that was never written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from jobs.execution import moment
+from jobs.execution.launch import AttemptRef, Launch
+from jobs.execution.program import script_file
+from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
+from jobs.execution.spec import Spec
+
+UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
+
+
+def path_of(runs: Path, ref: AttemptRef) -> Path:
+    return runs / str(ref.instance_id) / f"{ref.attempt}-{ref.token[:8]}"
+
+
+def prepare(runs: Path, launch: Launch, env: Mapping[str, str], python: str) -> Path:
+    """Make the directory with all that the runner needs, durably. OSError if the disk does not let us."""
+    path = path_of(runs, launch.ref)
+    set_aside(path)
+    path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
+    path.mkdir(mode=PRIVATE_DIR)
+    with RunDir(str(path)) as rundir:
+        body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
+        rundir.write_json(SPEC, spec_of(launch, body, env, python).to_json())
+    sync_directory(path.parent)
+    sync_directory(runs)
+    return path
+
+
+def set_aside(path: Path) -> None:
+    """Rename a directory in which the attempt never ran. It is not removed: a late runner may have it open, and must
+    go on finding the claim in it.
+    """
+    number = 1
+    while path.exists():
+        aside = path.with_name(f"{path.name}.void{number}")
+        if not aside.exists():
+            path.rename(aside)
+        number += 1
+
+
+def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> Spec:
+    now = moment.now()
+    return Spec(
+        token=launch.token,
+        instance_id=launch.instance_id,
+        attempt=launch.attempt,
+        kind=launch.kind,
+        body=body,
+        interpreter=launch.interpreter or python,
+        env=dict(env),
+        asked_at=now,
+        cores=cores_to_pin(launch),
+        nice=UNPINNED_NICE if launch.allocation.virtual else 0,
+        working_directory=launch.working_directory,
+        timeout_seconds=launch.timeout_seconds,
+        kill_grace_seconds=launch.kill_grace_seconds,
+        start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
+        log_cap_bytes=launch.log_cap_bytes,
+        keep_workspace=launch.keep_workspace,
+    )
+
+
+def cores_to_pin(launch: Launch) -> list[int] | None:
+    """None for what is not to be pinned, and for cores that are bookkeeping only: `--cores 8` on a machine of two."""
+    cores = launch.allocation.cores
+    there = launch.allocation.pinned and os.sched_getaffinity(0).issuperset(cores)
+    return list(cores) if there else None
+
+
+def write_script(rundir: RunDir, text: str) -> str:
+    """Write the script and return the name of its file, by which the runner sees how to run it."""
+    rundir.make_dir(SCRIPTS)
+    name = script_file(text)
+    fd = rundir.open(f"{SCRIPTS}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        write_all(fd, text.encode("utf-8", "surrogateescape"))
+        os.fchmod(fd, PRIVATE_DIR)  # may be executed
+    finally:
+        os.close(fd)
+    return name
+
+
+def sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,151 @@
+"""What became of an attempt, found out from its run directory alone: crash points 3 to 6 of docs/crash-safety.md."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from jobs.core.records import Outcome
+from jobs.core.states import OutcomeKind
+from jobs.execution import moment
+from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
+from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, RunDir
+from jobs.execution.spec import FormatError, Result, Spec
+from jobs.execution.tree import Process, marked, send_all
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The runner that is alive; `pidfd` belongs to whoever asked."""
+
+    pid: int
+    pidfd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Its runner is gone without a result."""
+
+
+NEVER_RAN = None
+Settled = Holder | Result | Gone | None
+
+
+def settle(path: str) -> Settled:
+    """Who has the say over the attempt in `path`: a living Holder; nobody any more, since it has a Result or is Gone;
+    or NEVER_RAN, and from now on it cannot from this directory.
+    """
+    try:
+        rundir = RunDir(path)
+    except FileNotFoundError:
+        return NEVER_RAN
+    with rundir:
+        if not rundir.has(SPEC):
+            return NEVER_RAN
+        while (said := claim_as_recovery(rundir)) is None:
+            if holder := open_holder(rundir):
+                return Holder(*holder)
+        if said == RECOVERY:
+            return NEVER_RAN
+        return result_in(rundir) or Gone()  # only now: before, a living runner could have written it after our look
+
+
+def read_result(path: str) -> Result | None:
+    """The result in `path`, None if there is none yet, or no directory. OSError if the disk does not give it."""
+    with suppress(FileNotFoundError), RunDir(path) as rundir:
+        return result_in(rundir)
+    return None
+
+
+def result_in(rundir: RunDir) -> Result | None:
+    try:
+        data = rundir.read_json(RESULT)
+        return Result.from_json(data) if data else None
+    except (BrokenFileError, FormatError, TypeError) as error:
+        return Result("", OutcomeKind.LOST, time.time(), f"it has ended, but its result cannot be read: {error}")
+
+
+def outcome_of(result: Result) -> Outcome:
+    return Outcome(
+        kind=OutcomeKind(result.kind),
+        ended_at=utc(result.ended_at),
+        started_at=None if result.started_at is None else utc(result.started_at),
+        exit_code=result.exit_code,
+        signal=result.signal,
+        error=result.error,
+        duration_seconds=result.duration_seconds,
+        cpu_seconds=result.cpu_seconds,
+        peak_memory_bytes=result.peak_memory_bytes,
+        descendants_ended=result.descendants_ended,
+    )
+
+
+def utc(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def started_facts(path: str) -> dict[str, Any]:
+    """pid, at, ticks and boot_id of the job; nothing if it has not started, or the file cannot be read."""
+    with suppress(FileNotFoundError, BrokenFileError), RunDir(path) as rundir:
+        return rundir.read_json(STARTED) or {}
+    return {}
+
+
+# --- An attempt whose runner is gone ---
+
+
+def left_of(path: str, token: str) -> list[Process]:
+    """What is alive of it."""
+    facts = started_facts(path)
+    leader = None
+    if facts.get("boot_id") == moment.boot_id():
+        leader = Process(facts["pid"], 0, facts["pid"], facts["pid"], "", facts["ticks"])
+    return [one for one in marked(token, leader) if one.pid != os.getpid()]
+
+
+def kill(found: list[Process]) -> None:
+    for one in send_all(found, signal.SIGKILL):
+        logger.error("process %d of a lost attempt belongs to another user: it must be ended by hand", one.pid)
+
+
+def lost(path: str, token: str, ended: int) -> Outcome:
+    """Its outcome, also written as its result, so that every later look says the same and its log counts as complete.
+
+    `ended`: how many processes the sweep has ended.
+    """
+    at = started_facts(path).get("at")
+    result = Result(token, OutcomeKind.LOST, time.time(), why_lost(path, ended), started_at=at, descendants_ended=ended)
+    outcome = outcome_of(result)
+    try:
+        with RunDir(path) as rundir:
+            rundir.write_json(RESULT, result.to_json())
+    except OSError as error:
+        logger.warning("%s: that the attempt is lost could not be written: %s", path, error)
+    return outcome
+
+
+def why_lost(path: str, ended: int) -> str:
+    try:
+        with RunDir(path) as rundir:
+            spec = Spec.from_json(rundir.read_json(SPEC) or {})
+        restarted = spec.asked_at.boot_id != moment.boot_id()
+    except FileNotFoundError:
+        return "was lost: its run directory was removed while it ran"
+    except (BrokenFileError, FormatError, TypeError):
+        restarted = False
+    if restarted:
+        return "was lost: the machine was restarted before the end was recorded"
+    swept = f"; {ended} processes that it left were ended" if ended else ""
+    return f"was lost: its runner was killed before it could record the end{swept}"
+
+
+def not_started(kind: OutcomeKind, error: str) -> Outcome:
+    return Outcome(kind, utc(time.time()), error=error)

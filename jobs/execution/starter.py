@@ -1,0 +1,134 @@
+"""Hands attempts to the launcher, and finds out what became of those that it did not answer for.
+
+Belongs to the executor's loop.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from jobs.core.states import OutcomeKind
+from jobs.execution.environment import EnvironmentFileError
+from jobs.execution.launch import AttemptRef, Launch, NotStarted, Report
+from jobs.execution.launching import LauncherGoneError, LauncherProcess, Refused
+from jobs.execution.loop import Loop
+from jobs.execution.prepare import path_of, prepare
+from jobs.execution.settle import not_started
+from jobs.execution.watcher import Watched, Watcher
+
+logger = logging.getLogger(__name__)
+
+MAX_UNANSWERED = 16  # requests in the launcher's socket: a send must never wait
+MAX_TRIES = 3  # times that a launcher is asked for one attempt
+
+
+class Starter:
+    def __init__(
+        self,
+        loop: Loop,
+        watcher: Watcher,
+        report: Callable[[Report], None],
+        runs: Path,
+        start_launcher: Callable[[], LauncherProcess],
+        environment: Callable[[Launch], Mapping[str, str]],
+        python: str,
+    ) -> None:
+        """start_launcher: OSError if it cannot be started. environment: that of the job."""
+        self._loop = loop
+        self._watcher = watcher
+        self._report = report
+        self._runs = runs
+        self._start_launcher = start_launcher
+        self._environment = environment
+        self._python = python
+        self._launcher: LauncherProcess | None = None
+        self._waiting: deque[Launch] = deque()
+        self._unanswered: deque[Launch] = deque()
+        self._tries: dict[AttemptRef, int] = {}
+
+    def start(self, launch: Launch) -> None:
+        """Begin, unless it has begun already: then what is there is watched or reported instead."""
+        if path_of(self._runs, launch.ref).exists() and self._watcher.settle(launch.ref):
+            return
+        self._tries[launch.ref] = 0
+        self._begin(launch)
+
+    def again(self, launch: Launch, reason: str) -> None:
+        """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
+        if self._watcher.settle(launch.ref):
+            self._tries.pop(launch.ref, None)
+        elif self._watcher.is_cancelled(launch.ref):
+            self._give_up(launch, OutcomeKind.CANCELLED, "was cancelled before it was started")
+        elif self._tries.get(launch.ref, 0) >= MAX_TRIES:
+            self._give_up(launch, OutcomeKind.LOST, f"could not be started in {MAX_TRIES} tries: {reason}")
+        else:
+            self._begin(launch)
+
+    def close(self) -> None:
+        if self._launcher:
+            self._launcher.close()
+
+    def _begin(self, launch: Launch) -> None:
+        self._tries[launch.ref] = self._tries.get(launch.ref, 0) + 1
+        try:
+            prepare(self._runs, launch, self._environment(launch), self._python)
+        except EnvironmentFileError as error:
+            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
+        except (OSError, ValueError) as error:
+            self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
+        else:
+            self._waiting.append(launch)
+            self._ask()
+
+    def _ask(self) -> None:
+        """Pass on what waits, as far as the launcher's socket has room for it."""
+        while self._waiting and len(self._unanswered) < MAX_UNANSWERED:
+            launch = self._waiting[0]
+            try:
+                self._running_launcher().ask(path_of(self._runs, launch.ref))
+            except LauncherGoneError:
+                return  # its socket is readable now: _on_launcher comes here again
+            except OSError as error:
+                self._waiting.popleft()
+                self._give_up(launch, OutcomeKind.LOST, f"could not be started: no launcher: {error}")
+            else:
+                self._unanswered.append(self._waiting.popleft())
+
+    def _running_launcher(self) -> LauncherProcess:
+        if self._launcher is None:
+            self._launcher = self._start_launcher()
+            self._loop.on_readable(self._launcher.socket.fileno(), self._on_launcher)
+        return self._launcher
+
+    def _on_launcher(self) -> None:
+        launcher = self._running_launcher()
+        try:
+            answer = launcher.answer()
+        except LauncherGoneError as error:
+            self._on_launcher_gone(launcher, error)
+            return
+        launch = self._unanswered.popleft()
+        if isinstance(answer, Refused):
+            self._give_up(launch, OutcomeKind.LOST, f"could not be started: no process: {answer.error}")
+        elif answer.pidfd is None:
+            self.again(launch, "there were too few file descriptors")
+        else:
+            self._watcher.watch(launch.ref, Watched(answer.pid, answer.pidfd, answer.notes, launch))
+        self._ask()
+
+    def _on_launcher_gone(self, launcher: LauncherProcess, error: LauncherGoneError) -> None:
+        logger.warning("%s", error)
+        self._launcher = None
+        self._loop.no_longer(launcher.socket.fileno())
+        launcher.close()
+        unsure, self._unanswered = self._unanswered, deque()
+        for launch in unsure:
+            self.again(launch, str(error))
+        self._ask()
+
+    def _give_up(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
+        self._tries.pop(launch.ref, None)
+        self._report(NotStarted(launch.ref, not_started(kind, error)))

@@ -1,0 +1,169 @@
+"""Watches runners by their pidfds until they are gone, and settles what they leave. Belongs to the executor's loop."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jobs.execution.launch import AttemptRef, Ended, Launch, NotStarted, Report, Started
+from jobs.execution.loop import Loop
+from jobs.execution.prepare import path_of
+from jobs.execution.rundir import CANCEL, RunDir
+from jobs.execution.settle import NEVER_RAN, Gone, Holder, kill, left_of, lost, outcome_of, read_result, settle, utc
+from jobs.execution.spec import Result
+
+logger = logging.getLogger(__name__)
+
+
+class Watched:
+    """A runner that is alive. `launch`: what it was asked, None for an adopted one; `notes` until it was read."""
+
+    def __init__(self, pid: int, pidfd: int, notes: int | None = None, launch: Launch | None = None) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+        self.notes = notes
+        self.launch = launch
+
+    def read_note(self) -> dict[str, Any] | None:
+        """What the runner wrote when the job started, None if it ended without; once only."""
+        if self.notes is None:
+            return None
+        note = os.read(self.notes, 4096)  # one write of less than PIPE_BUF: whole or not at all
+        os.close(self.notes)
+        self.notes = None
+        return json.loads(note) if note else None
+
+    def signal_cancel(self) -> None:
+        """Make the runner look for the wish; fine if it has ended."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
+
+    def close(self) -> None:
+        for fd in (self.pidfd, self.notes):
+            if fd is not None:
+                os.close(fd)
+
+
+class Watcher:
+    def __init__(self, loop: Loop, report: Callable[[Report], None], runs: Path) -> None:
+        self.again: Callable[[Launch, str], None]  # what to do for a runner that ended before it began
+        self.settling = threading.Lock()  # record locks are the process's: two threads would both get one
+        self._loop = loop
+        self._report = report
+        self._runs = runs
+        self._watched: dict[AttemptRef, Watched] = {}
+
+    def path(self, ref: AttemptRef) -> str:
+        return str(path_of(self._runs, ref))
+
+    def get(self, ref: AttemptRef) -> Watched | None:
+        return self._watched.get(ref)
+
+    def watch(self, ref: AttemptRef, watched: Watched) -> None:
+        self._watched[ref] = watched
+        self._loop.on_readable(watched.pidfd, partial(self._on_gone, ref, watched))
+        if watched.notes is not None:
+            self._loop.on_readable(watched.notes, partial(self._on_note, ref, watched))
+        if self.is_cancelled(ref):  # wished before there was a pidfd to say so
+            watched.signal_cancel()
+
+    def adopt(self, ref: AttemptRef, holder: Holder) -> None:
+        self.watch(ref, Watched(holder.pid, holder.pidfd))
+
+    def forget(self, ref: AttemptRef) -> None:
+        if watched := self._watched.pop(ref, None):
+            self._loop.no_longer(watched.pidfd)
+            if watched.notes is not None:
+                self._loop.no_longer(watched.notes)
+            watched.close()
+
+    def forget_all(self) -> None:
+        for ref in list(self._watched):
+            self.forget(ref)
+
+    def _on_note(self, ref: AttemptRef, watched: Watched) -> None:
+        """The job has started; or its runner has ended without having started it, and says nothing."""
+        if watched.notes is None:
+            return
+        self._loop.no_longer(watched.notes)
+        if facts := watched.read_note():
+            watched.launch = None  # it began: never again
+            self._report(Started(ref, facts["pid"], utc(facts["at"])))
+
+    def _on_gone(self, ref: AttemptRef, watched: Watched) -> None:
+        self._on_note(ref, watched)
+        self.forget(ref)
+        self._conclude(ref, watched.launch)
+
+    def _conclude(self, ref: AttemptRef, launch: Launch | None) -> None:
+        """The runner is gone: `launch` if nothing says that it began."""
+        try:
+            if result := read_result(self.path(ref)):
+                self._ended(ref, result)
+            elif launch:
+                self.again(launch, "its runner ended before it began")
+            elif self.settle(ref) is NEVER_RAN:  # it did: somebody has removed its run directory
+                self._sweep(ref)
+        except OSError as error:
+            logger.warning("attempt %s: its end cannot be read yet: %s", ref, error)
+            self._loop.later(partial(self._conclude, ref, launch))
+
+    # --- Who has the say ---
+
+    def settle(self, ref: AttemptRef) -> Holder | Result | Gone | None:
+        """Find out, and take it from there; NEVER_RAN is left to the caller."""
+        with self.settling:
+            settled = settle(self.path(ref))
+        if isinstance(settled, Holder):
+            self.adopt(ref, settled)
+        elif isinstance(settled, Result):
+            self._ended(ref, settled)
+        elif isinstance(settled, Gone):
+            self._sweep(ref)
+        return settled
+
+    def _ended(self, ref: AttemptRef, result: Result) -> None:
+        report = NotStarted if result.started_at is None else Ended
+        self._report(report(ref, outcome_of(result)))
+
+    def sweep(self, ref: AttemptRef) -> None:
+        """End what a killed runner left; Ended is reported once nothing of it is seen."""
+        self._sweep(ref)
+
+    def _sweep(self, ref: AttemptRef, ended: frozenset[tuple[int, int]] = frozenset()) -> None:
+        path = self.path(ref)
+        while found := left_of(path, ref.token):
+            ended |= {(one.pid, one.started) for one in found}
+            kill(found)
+            with suppress(ProcessLookupError):
+                pidfd = os.pidfd_open(found[0].pid)
+                self._loop.on_readable(pidfd, partial(self._sweep_on, ref, ended, pidfd))
+                return
+        self._report(Ended(ref, lost(path, ref.token, len(ended))))
+
+    def _sweep_on(self, ref: AttemptRef, ended: frozenset[tuple[int, int]], pidfd: int) -> None:
+        self._loop.no_longer(pidfd)
+        os.close(pidfd)
+        self._sweep(ref, ended)
+
+    # --- The wish to end ---
+
+    def cancel(self, ref: AttemptRef) -> None:
+        with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
+            os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
+            rundir.sync()
+        if watched := self._watched.get(ref):
+            watched.signal_cancel()
+
+    def is_cancelled(self, ref: AttemptRef) -> bool:
+        with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
+            return rundir.has(CANCEL)
+        return False
