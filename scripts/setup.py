@@ -66,7 +66,7 @@ def check_python() -> None:
         raise SetupFailed(
             f"Rota needs Python 3.11 or newer, {found}; install one, or name it: make PYTHON=python3.11 ..."
         )
-    if importlib.util.find_spec("ensurepip") is None:
+    if getattr(importlib.util.find_spec("ensurepip"), "origin", None) is None:  # Debian leaves it out
         raise SetupFailed("this Python cannot make virtual environments; on Debian: apt-get install python3-venv")
 
 
