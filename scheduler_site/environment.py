@@ -127,7 +127,7 @@ def database_url(name: str, default: Path) -> dict[str, object]:
         example="postgres://user:password@host:5432/rota, or unset it for SQLite in the data folder.",
     )
     if parts is None:
-        return _sqlite(str(default))
+        return sqlite_database(str(default))
     database = dict(dj_database_url.parse(parts.geturl()))
     if not database["NAME"] or database["NAME"] == ":memory:":
         raise SettingError(
@@ -137,13 +137,13 @@ def database_url(name: str, default: Path) -> dict[str, object]:
             "End it with /rota (PostgreSQL) or an absolute file path (sqlite:////srv/rota/db.sqlite3).",
         )
     if parts.scheme == "sqlite":
-        return _sqlite(str(database["NAME"]))
+        return sqlite_database(str(database["NAME"]))
     # Each request has a thread of its own, so a connection that is kept by its thread would never be used again.
     options = {**dict(parse_qsl(parts.query)), "pool": POOL}
     return {**database, "OPTIONS": options}
 
 
-def _sqlite(file: str) -> dict[str, object]:
+def sqlite_database(file: str) -> dict[str, object]:
     # Tests get a file too: a database in memory has no WAL and is one connection for all threads.
     return {"ENGINE": "jobs.sqlite", "NAME": file, "TEST": {"NAME": f"{file}.test"}}
 

@@ -1,0 +1,111 @@
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
+from django.db import connections
+
+from jobs import actions, models
+from jobs.core.states import TERMINAL
+from jobs.service.loop import utc_now
+from scheduler_site.environment import sqlite_database
+from tests.waiting import until
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Home:
+    """A data folder of a service, which this test's own Django reads and writes too."""
+
+    folder: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, *arguments: str, crash_at: str = "", cores: int = 2) -> subprocess.Popen[bytes]:
+        """`runscheduler`, without the web unless `--port` is among the arguments."""
+        begin = ["-m", "tests.service.crashing", crash_at] if crash_at else ["manage.py"]
+        web = [] if "--port" in arguments else ["--no-web"]
+        command = [sys.executable, *begin, "runscheduler", "--node", "here", "--cores", str(cores), *web, *arguments]
+        environment = {"ROTA_DATA": str(self.folder), "PATH": os.environ["PATH"], "ROTA_MIN_FREE_DISK_MB": "0"}
+        with (self.folder / "output").open("ab") as output:
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+        self.running.append(process)
+        return process
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+    def submit(self, script: str, name: str = "", **fields) -> int:
+        raw = {
+            "name": name or f"job {models.Job.objects.count()}",
+            "kind": "script",
+            "script_content": script,
+            "schedule_type": "once",
+            "max_retries": 0,
+            **fields,
+        }
+        created = actions.create_job(raw, actor="ann", now=utc_now())
+        assert created.instance_id is not None
+        return created.instance_id
+
+    def statuses(self) -> dict[int, str]:
+        return dict(models.Instance.objects.values_list("pk", "status"))
+
+    def status(self, instance_id: int) -> str:
+        return self.statuses()[instance_id]
+
+    def until_all_ended(self, seconds: float = 60) -> dict[int, str]:
+        return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now, seconds)
+
+    def output(self) -> str:
+        return (self.folder / "output").read_text()
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Path:
+    """A database file with all tables and no rows, to be copied."""
+    file = tmp_path_factory.mktemp("template") / "db.sqlite3"
+    with django_db_blocker.unblock(), default_file(file):
+        call_command("migrate", verbosity=0)
+        connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return file
+
+
+@pytest.fixture
+def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> Iterator[Home]:
+    shutil.copy(migrated_file, tmp_path / "db.sqlite3")
+    settings.DATA_DIR = tmp_path
+    with django_db_blocker.unblock(), default_file(tmp_path / "db.sqlite3"):
+        home = Home(tmp_path)
+        try:
+            yield home
+        finally:
+            for process in home.running:
+                process.kill()
+                process.wait()
+
+
+class default_file:
+    """Within the block, Django's default database is this SQLite file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __enter__(self) -> None:
+        self.before = connections.settings["default"], connections["default"]
+        wanted = {"default": sqlite_database(str(self.file))}
+        connections.settings["default"] = connections.configure_settings(wanted)["default"]
+        del connections["default"]
+        ContentType.objects.clear_cache()
+
+    def __exit__(self, *_: object) -> None:
+        connections["default"].close()
+        connections.settings["default"], connections["default"] = self.before
+        ContentType.objects.clear_cache()

@@ -1,0 +1,65 @@
+"""Starts `runscheduler` so that it kills itself, as `kill -9` would, at one row of the crash table.
+
+python -m tests.service.crashing ROW runscheduler --no-web
+"""
+
+import os
+import signal
+import sys
+
+
+def die(*_args: object, **_options: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def after(function):
+    def wrapped(*args, **options):
+        function(*args, **options)
+        die()
+
+    return wrapped
+
+
+def crash_at(row: str) -> None:
+    from jobs.execution import starter
+    from jobs.execution.launch import Started
+    from jobs.execution.launching import LauncherProcess
+    from jobs.service.loop import EngineLoop
+    from jobs.service.service import Service
+
+    match row:
+        case "1 start committed":
+            EngineLoop._launch = lambda self, tokens: die() if tokens else None
+        case "2 directory made":
+            starter.prepare = after(starter.prepare)
+        case "3 launcher asked":
+            LauncherProcess.ask = after(LauncherProcess.ask)
+        case "4 job begun":
+            Service._reported = lambda self, report: die() if isinstance(report, Started) else None
+        case "5 result written":
+            Service._reported = lambda self, report: None if isinstance(report, Started) else die()
+        case "6 outcome committed":
+            act = EngineLoop._act
+            EngineLoop._act = lambda self, passed: die() if passed.finishes else act(self, passed)
+        case _:
+            sys.exit(f"no such row: {row}")
+
+
+ROWS = [
+    "1 start committed",
+    "2 directory made",
+    "3 launcher asked",
+    "4 job begun",
+    "5 result written",
+    "6 outcome committed",
+]
+
+if __name__ == "__main__":
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
+    django.setup()
+    crash_at(sys.argv[1])
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(["manage.py", *sys.argv[2:]])
