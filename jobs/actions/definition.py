@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
 from jobs.models import Job, Schedule
@@ -14,13 +14,14 @@ from jobs.store.specs import JobSpec
 FIELD_OF_KIND = {kind: field for field, kind in BODIES.items()}
 
 
-def spec_of(job: Job, schedule: Schedule | None) -> JobSpec:
+def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
+    """Unless `whole`, without the fields that may be large, which a list does not load: body and environment."""
     return JobSpec(
         name=job.name,
         kind=job.kind,
-        body=job.body,
+        body=job.body if whole else "",
         description=job.description,
-        environment=dict(job.environment),
+        environment=dict(job.environment) if whole else {},
         cores=job.cores,
         memory_mb=job.memory_mb,
         timeout_seconds=job.timeout_seconds,
@@ -41,7 +42,7 @@ def spec_of(job: Job, schedule: Schedule | None) -> JobSpec:
 def raw_of(spec: JobSpec) -> dict[str, Any]:
     """The API's fields, complete. Moments are ISO texts in the schedule's zone. Reading them again gives the spec."""
     when = spec.schedule
-    zone = ZoneInfo(when.zone) if when else None
+    zone = zone_to_show(when.zone) if when else None
     body = {field: spec.body if FIELD_OF_KIND[spec.kind] == field else None for field in BODIES}
     return {
         "name": spec.name,
@@ -68,6 +69,14 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "notify_email": spec.notify_email,
         "notify_webhook": spec.notify_webhook,
     }
+
+
+def zone_to_show(name: str) -> ZoneInfo:
+    """The zone of a stored name; UTC for one that has left the tz data meanwhile, which its schedule's fault tells."""
+    try:
+        return ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        return ZoneInfo("UTC")
 
 
 def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,216 @@
+"""What the API answers, for its description and its check. Moments are ISO 8601 texts with offset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import Schema
+
+Moment = str
+
+
+class FieldProblem(Schema):
+    field: str
+    given: str
+    expected: str
+    detail: str
+
+
+class Refusal(Schema):
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldProblem]
+
+
+REFUSALS: dict[Any, Any] = {frozenset({400, 401, 403, 404, 409, 413, 415, 422}): Refusal}
+
+
+class CreatedJob(Schema):
+    job_id: int
+    name: str
+    status: str
+    created_at: Moment
+    instance_id: int | None
+
+
+class ListedJob(Schema):
+    job_id: int
+    name: str
+    description: str
+    kind: str
+    python_version: str
+    requirements: list[str]
+    cpu_cores_required: int
+    memory_mb_required: int
+    timeout_seconds: float | None
+    kill_grace_seconds: float
+    schedule_type: str
+    schedule_expression: str | None
+    start_date: Moment | None
+    end_date: Moment | None
+    timezone: str | None
+    schedule: str
+    next_run: Moment | None
+    max_retries: int
+    retry_delay_seconds: float
+    retry_max_delay_seconds: float
+    retry_jitter: bool
+    priority: int
+    priority_name: str
+    tags: list[str]
+    depends_on: list[str]
+    keep_workspace: bool | None
+    notify_email: str
+    notify_webhook: str
+    paused: bool
+    paused_at: Moment | None
+    paused_by: str
+    revision: int
+    created_by: str | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class FullJob(ListedJob):
+    script_content: str | None
+    script_path: str | None
+    command: str | None
+    environment: dict[str, str]
+
+
+class ChangedJob(FullJob):
+    changed: list[str]
+
+
+class DeletedJob(Schema):
+    job_id: int
+    status: str
+    cancelled: int
+    running: int
+    detail: str
+
+
+class ScheduledJob(Schema):
+    job_id: int
+    name: str
+    next_run: Moment | None
+    schedule: str
+    last_run: Moment | None
+    run_count: int
+    missed_runs: int
+    skipped_runs: int
+    paused: bool
+    fault: str
+
+
+class PreviewedSchedule(Schema):
+    fires: list[Moment]
+    description: str
+
+
+class AttemptAnswer(Schema):
+    number: int
+    status: str
+    outcome: str | None
+    node: str
+    cores: list[int]
+    virtual_cores: int
+    memory_mb_allocated: int
+    created_at: Moment
+    started_at: Moment | None
+    completed_at: Moment | None
+    exit_code: int | None
+    signal: int | None
+    reason: str
+    duration_seconds: float | None
+    cpu_seconds: float | None
+    peak_memory_bytes: int | None
+    descendants_ended: int
+
+
+class HoldAnswer(Schema):
+    code: str
+    sentence: str
+    predicted_start: Moment | None
+    unknown_because: str
+
+
+class InstanceAnswer(Schema):
+    instance_id: int
+    job_id: int
+    job_name: str
+    status: str
+    logical_at: Moment
+    scheduled_at: Moment
+    queued_at: Moment | None
+    started_at: Moment | None
+    completed_at: Moment | None
+    exit_code: int | None
+    signal: int | None
+    output: str
+    error: str
+    reason: str
+    cores: list[int]
+    virtual_cores: int
+    memory_mb_allocated: int
+    node: str | None
+    retry_count: int
+    attempts: list[AttemptAnswer]
+    hold: HoldAnswer | None
+    generation: int
+    cause: str
+    retry_of: int | None
+    cancel_requested_at: Moment | None
+    cancel_requested_by: str
+    created_by: str
+    created_at: Moment
+
+
+class CancelAnswer(Schema):
+    instance_id: int
+    status: str
+    result: str
+    detail: str
+
+
+class ResourcesAnswer(Schema):
+    total_physical: int
+    free_physical: int
+    used_physical: int
+    virtual_allocations: int
+    max_virtual: int
+    utilization_percent: float
+    total_memory_mb: int
+    used_memory_mb: int
+
+
+class NodeResources(ResourcesAnswer):
+    node: str
+    state: str
+    cores: list[int]
+    overcommit: float
+
+
+class SystemResources(ResourcesAnswer):
+    nodes: list[NodeResources]
+
+
+class NodeHealth(Schema):
+    node: str
+    state: str
+    version: str
+    incarnation: int
+    started_at: Moment | None
+    stopped_at: Moment | None
+    heartbeat_at: Moment | None
+    admission_stopped: str
+    notices: list[str]
+
+
+class SystemHealth(Schema):
+    status: str
+    detail: str
+    instances: dict[str, int]
+    nodes: list[NodeHealth]

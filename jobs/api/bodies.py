@@ -1,0 +1,58 @@
+"""What requests may say, for the API's description. What is checked is read by `jobs.actions`, the same for all."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+Text = str | None
+
+
+class ScheduleFields(Schema):
+    schedule_type: Literal["once", "interval", "cron", "daily", "weekly"] = "once"
+    schedule_expression: Text = Field(None, description="30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS].")
+    start_date: Text = Field(None, description="ISO date or moment; without offset it is local to `timezone`.")
+    end_date: Text = Field(None, description="Inclusive; a bare date is that whole day.")
+    timezone: Text = Field(None, description="IANA name; the site's default unless given.")
+
+
+class JobFields(ScheduleFields):
+    name: str = Field(description="1 to 200 characters, unlike that of any other job.")
+    description: str = ""
+    kind: Literal["script", "command"] | None = Field(None, description="Follows from what is given.")
+    script_content: Text = Field(None, description="The text of a Python script.")
+    script_path: Text = Field(None, description="The absolute path of a script on the node.")
+    command: Text = Field(None, description="A line for the shell.")
+    python_version: Text = Field(None, description="The service's own, and no other.")
+    requirements: list[str] = Field([], max_length=0)
+    environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
+    cpu_cores_required: int = Field(1, ge=1)
+    memory_mb_required: int = Field(0, ge=0)
+    timeout_seconds: float | None = Field(None, gt=0)
+    kill_grace_seconds: float = Field(10, ge=0)
+    max_retries: int | None = Field(None, ge=0, description="3 for a `once`, else 0, unless given.")
+    retry_delay_seconds: float = Field(60, ge=0)
+    retry_max_delay_seconds: float = Field(3600, ge=0)
+    retry_jitter: bool = True
+    priority: int | Literal["low", "medium", "high", "critical"] = 1
+    tags: list[str] = []
+    depends_on: list[str] = Field([], max_length=0)
+    keep_workspace: bool | None = None
+    notify_email: str = ""
+    notify_webhook: str = ""
+    created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
+
+
+class PreviewFields(ScheduleFields):
+    after: Text = Field(None, description="As if the schedule were saved at this moment; now unless given.")
+    count: int = Field(10, ge=1, le=500)
+
+
+def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required."""
+    schema = fields.model_json_schema()
+    if partial:
+        schema.pop("required", None)
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

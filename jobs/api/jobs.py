@@ -1,0 +1,132 @@
+"""Jobs: make, list, read, change, delete, run, pause, resume."""
+
+# ruff: noqa: ARG001 - Ninja hands the request to every operation
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from ninja import Query, Router, Status
+
+from jobs import actions
+from jobs.actions import NotFound
+from jobs.api import answers, bodies, instances, pages
+from jobs.api.auth import actor_of
+from jobs.api.moments import iso
+from jobs.api.shapes import full_job, listed_job
+from jobs.api.strict import identifier, json_object
+from jobs.models import Job
+
+router = Router(tags=["jobs"])
+HEAVY = ("body", "environment")
+
+
+@router.post(
+    "/jobs",
+    response={201: answers.CreatedJob, **answers.REFUSALS},
+    openapi_extra=bodies.described(bodies.JobFields),
+)
+def create_job(request: HttpRequest) -> Any:
+    """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance."""
+    created = actions.create_job(json_object(request), actor=actor_of(request), now=timezone.now())
+    answer = {
+        "job_id": created.job_id,
+        "name": created.name,
+        "status": "created",
+        "created_at": iso(created.created_at),
+        "instance_id": created.instance_id,
+    }
+    return Status(201, answer)
+
+
+@router.get("/jobs", response={200: list[answers.ListedJob], **answers.REFUSALS})
+def list_jobs(
+    request: HttpRequest,
+    response: HttpResponse,
+    name: str | None = Query(None, description="Only jobs whose name contains this."),
+    tag: str | None = None,
+    paused: bool | None = None,
+    before: int | None = Query(None, ge=1, le=pages.LARGEST, description="Only jobs with a smaller id."),
+    limit: int = Query(50, ge=1, le=500),
+) -> Any:
+    """Newest first, without what they run and its variables."""
+    found = Job.objects.select_related("schedule", "created_by").defer(*HEAVY).order_by("-pk")
+    if name:
+        found = found.filter(name__icontains=name)
+    if paused is not None:
+        found = found.filter(paused_at__isnull=not paused)
+    if tag is not None:
+        found = pages.tagged(found, tag)
+    return [listed_job(job) for job in pages.page(request, response, found, before, limit)]
+
+
+@router.get("/jobs/{job_id}", response={200: answers.FullJob, **answers.REFUSALS})
+def read_job(request: HttpRequest, job_id: str) -> Any:
+    return full_job(_job(job_id))
+
+
+@router.patch(
+    "/jobs/{job_id}",
+    response={200: answers.ChangedJob, **answers.REFUSALS},
+    openapi_extra=bodies.described(bodies.JobFields, partial=True),
+)
+def change_job(request: HttpRequest, job_id: str) -> Any:
+    """Change the fields that are given; null gives one its default. Never starts anything."""
+    number = identifier("job", job_id)
+    changed = actions.change_job(number, json_object(request), actor=actor_of(request), now=timezone.now())
+    return full_job(_job(job_id)) | {"changed": changed.changed}
+
+
+@router.delete("/jobs/{job_id}", response={200: answers.DeletedJob, 202: answers.DeletedJob, **answers.REFUSALS})
+def delete_job(request: HttpRequest, job_id: str, cancel: bool = False) -> Any:
+    """Delete it with its history; 409 while instances of it have not ended.
+
+    With `cancel=true` these are cancelled. 202 says that some still run: the job is paused, ask again when they ended.
+    """
+    number = identifier("job", job_id)
+    gone = actions.delete_job(number, actor=actor_of(request), now=timezone.now(), cancel_live=cancel)
+    answer = {"job_id": number, "cancelled": gone.cancelled, "running": gone.running}
+    if gone.gone:
+        return Status(200, answer | {"status": "deleted", "detail": "The job and its history are deleted."})
+    detail = f"{gone.running} of its instances have not ended; the job is paused. Delete it again when they have."
+    return Status(202, answer | {"status": "stopping", "detail": detail})
+
+
+@router.post("/jobs/{job_id}/run", response={201: answers.InstanceAnswer, **answers.REFUSALS})
+def run_job(request: HttpRequest, job_id: str) -> Any:
+    """One instance more, due now. While the job is paused it waits."""
+    run = actions.run_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
+    return Status(201, instances.one(run.instance_id))
+
+
+@router.post("/jobs/{job_id}/pause", response={200: answers.ChangedJob, **answers.REFUSALS})
+def pause_job(request: HttpRequest, job_id: str) -> Any:
+    """Nothing of it starts until it is resumed; what runs goes on."""
+    changed = actions.pause_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
+    return full_job(_job(job_id)) | {"changed": changed.changed}
+
+
+@router.post("/jobs/{job_id}/resume", response={200: answers.ChangedJob, **answers.REFUSALS})
+def resume_job(request: HttpRequest, job_id: str) -> Any:
+    """Its schedule counts again from now on; what came due meanwhile is not made up for."""
+    changed = actions.resume_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
+    return full_job(_job(job_id)) | {"changed": changed.changed}
+
+
+@router.get("/jobs/{job_id}/status", response={200: list[answers.InstanceAnswer], **answers.REFUSALS})
+def job_status(request: HttpRequest, job_id: str, limit: int = Query(10, ge=1, le=100)) -> Any:
+    """The job's instances, newest first."""
+    number = identifier("job", job_id)
+    if not Job.objects.filter(pk=number).exists():
+        raise NotFound("job", number)
+    return instances.several(instances.rows().filter(job_id=number)[:limit])
+
+
+def _job(job_id: str) -> Job:
+    number = identifier("job", job_id)
+    job = Job.objects.select_related("schedule", "created_by").filter(pk=number).first()
+    if job is None:
+        raise NotFound("job", number)
+    return job

@@ -1,0 +1,128 @@
+"""What an attempt printed, as raw bytes: whole, a part of it, or what came since."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from http import HTTPStatus
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from ninja import Query, Router
+
+from jobs.actions import NotFound
+from jobs.api import answers, pages
+from jobs.api.outputs import rundir_of
+from jobs.api.problems import problem
+from jobs.api.strict import identifier
+from jobs.execution import log
+from jobs.models import Attempt, Instance
+
+router = Router(tags=["instances"])
+
+MEDIA_TYPE = "text/plain; charset=utf-8"
+LARGEST_PART = 4 * 1024 * 1024
+PORTION = 256 * 1024
+RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+@router.get("/instances/{instance_id}/log", response={200: None, 206: None, **answers.REFUSALS})
+def read_log(
+    request: HttpRequest,
+    instance_id: str,
+    attempt: int | None = Query(None, ge=1, le=2**31 - 1, description="Its number; the latest unless given."),
+    start: int | None = Query(None, ge=0, le=pages.LARGEST, description="Offset of the first byte."),
+    limit: int = Query(1024 * 1024, ge=1, le=LARGEST_PART, description="Most bytes, with `start`."),
+) -> Any:
+    """Both streams in the order in which they came.
+
+    Offsets count all bytes that were printed; of a log past its cap the middle is not kept. `X-Log-Start` and
+    `X-Log-End` are the offsets of what is sent, `X-Log-Dropped` names ranges that are gone, and
+    `X-Log-Complete: true` says that nothing will come after it. With `start` (read on from `X-Log-End`) or a `Range`
+    of bytes a part is sent.
+    """
+    path = _rundir(identifier("instance", instance_id), attempt)
+    if path is None:
+        return _part(log.LogChunk(0, 0, b"", (), complete=False), HTTPStatus.OK)
+    if start is not None:
+        return _part(log.read(path, start, limit), HTTPStatus.OK)
+    wanted = RANGE.fullmatch(request.headers.get("Range", "").strip())
+    if wanted and any(wanted.groups()):
+        return _range(path, *wanted.groups())
+    return _whole(request, path)
+
+
+def _rundir(instance_id: int, number: int | None) -> Path | None:
+    """None before the first attempt."""
+    if not Instance.objects.filter(pk=instance_id).exists():
+        raise NotFound("instance", instance_id)
+    attempts = Attempt.objects.filter(instance_id=instance_id).order_by("-number")
+    found = (attempts if number is None else attempts.filter(number=number)).first()
+    if found is None and number is not None:
+        raise NotFound(f"attempt {number} of instance", instance_id)
+    return rundir_of(found) if found else None
+
+
+def _part(chunk: log.LogChunk, status: HTTPStatus) -> HttpResponse:
+    headers = _headers(chunk.start, chunk.end, chunk.dropped_ranges, chunk.complete)
+    return HttpResponse(chunk.data, status=status, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _range(path: Path, first: str, last: str) -> HttpResponse:
+    """RFC 9110: less than what was asked for may be sent, and Content-Range says what was."""
+    state = log.state(path)
+    start = int(first) if first else max(0, state.end - int(last))
+    stop = int(last) + 1 if first and last else state.end
+    if start >= state.end or stop <= start:
+        headers = {"Content-Range": f"bytes */{state.end}"}
+        return problem(416, f"The log has {state.end:,} bytes so far; ask for a range within them.", headers=headers)
+    chunk = log.read(path, start, min(stop - start, LARGEST_PART))
+    response = _part(chunk, HTTPStatus.PARTIAL_CONTENT)
+    total = state.end if state.complete else "*"
+    response.headers["Content-Range"] = f"bytes {chunk.start}-{max(chunk.start, chunk.end - 1)}/{total}"
+    return response
+
+
+def _whole(request: HttpRequest, path: Path) -> StreamingHttpResponse:
+    """All that is kept up to now, read in portions as it is sent."""
+    state = log.state(path)
+    kept = log.segments(path)
+    dropped = tuple((a, b) for (_, a), (b, _) in pairwise(kept) if a != b)
+    portions = _portions(path, state.end)
+    content = _one_by_one(portions) if isinstance(request, ASGIRequest) else portions
+    headers = _headers(kept[0][0] if kept else 0, state.end, dropped, state.complete)
+    return StreamingHttpResponse(content, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _portions(path: Path, end: int) -> Iterator[bytes]:
+    at = 0
+    while at < end:
+        chunk = log.read(path, at, min(PORTION, end - at))
+        if chunk.end <= at:
+            return
+        at = chunk.end
+        yield chunk.data
+
+
+async def _one_by_one(portions: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Under ASGI Django would read a plain iterator to its end, into memory, before it sends anything."""
+    read_next = sync_to_async(lambda: next(portions, None))
+    while (portion := await read_next()) is not None:
+        yield portion
+
+
+def _headers(start: int, end: int, dropped: tuple[tuple[int, int], ...], complete: bool) -> dict[str, str]:
+    headers = {
+        "X-Log-Start": str(start),
+        "X-Log-End": str(end),
+        "X-Log-Complete": "true" if complete else "false",
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "no-store",
+    }
+    if dropped:
+        headers["X-Log-Dropped"] = ", ".join(f"{first}-{after}" for first, after in dropped)
+    return headers

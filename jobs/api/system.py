@@ -1,0 +1,79 @@
+"""The system: what it has to give, and whether it lives."""
+
+# ruff: noqa: ARG001 - Ninja hands the request to every operation
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Router, Status
+
+from jobs.api import answers
+from jobs.api.health import look
+from jobs.api.moments import iso
+from jobs.api.nodes import Resources, resources_by_node, state_of
+from jobs.core.states import LIVE
+from jobs.models import Instance, Node
+
+router = Router(tags=["system"])
+
+
+@router.get("/system/resources", response={200: answers.SystemResources, **answers.REFUSALS})
+def system_resources(request: HttpRequest) -> Any:
+    """Per node, and in sum over those that have not stopped. `max_virtual` slots come on top of the physical cores."""
+    now = timezone.now()
+    nodes = list(Node.objects.order_by("name"))
+    by_node = resources_by_node(nodes)
+    total = sum((by_node[node.pk] for node in nodes if node.stopped_at is None), Resources())
+    each = [
+        _resources(by_node[node.pk])
+        | {"node": node.name, "state": state_of(node, now), "cores": node.cores, "overcommit": node.overcommit}
+        for node in nodes
+    ]
+    return _resources(total) | {"nodes": each}
+
+
+@router.get("/system/health", response={200: answers.SystemHealth, 503: answers.SystemHealth, **answers.REFUSALS})
+def system_health(request: HttpRequest) -> Any:
+    """503 when no node's engine steps: then nothing starts. `/healthz` says so without a token."""
+    now = timezone.now()
+    health = look(now)
+    live = dict.fromkeys(sorted(LIVE), 0)
+    live |= dict(Instance.objects.filter(status__in=LIVE).order_by().values_list("status").annotate(Count("pk")))
+    answer = {
+        "status": "ok" if health.fine else "failing",
+        "detail": health.sentence,
+        "instances": live,
+        "nodes": [_node(node, now) for node in health.nodes],
+    }
+    return Status(200 if health.fine else 503, answer)
+
+
+def _resources(resources: Resources) -> dict[str, Any]:
+    return {
+        "total_physical": resources.total_physical,
+        "free_physical": resources.free_physical,
+        "used_physical": resources.used_physical,
+        "virtual_allocations": resources.virtual_allocations,
+        "max_virtual": resources.max_virtual,
+        "utilization_percent": resources.utilization_percent,
+        "total_memory_mb": resources.total_memory_mb,
+        "used_memory_mb": resources.used_memory_mb,
+    }
+
+
+def _node(node: Node, now: Any) -> dict[str, Any]:
+    return {
+        "node": node.name,
+        "state": state_of(node, now),
+        "version": node.version,
+        "incarnation": node.incarnation,
+        "started_at": iso(node.started_at),
+        "stopped_at": iso(node.stopped_at),
+        "heartbeat_at": iso(node.heartbeat_at),
+        "admission_stopped": node.admission_stopped,
+        "notices": node.notices,
+    }

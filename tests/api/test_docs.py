@@ -1,0 +1,51 @@
+import pytest
+from django.contrib.staticfiles.handlers import StaticFilesHandler
+from django.test.testcases import LiveServerThread
+
+from jobs.actions.submission import FIELDS
+from jobs.actions.timing import TIMING_FIELDS
+from jobs.api import api as rota_api
+from jobs.api.bodies import JobFields, PreviewFields
+
+
+def test_description_names_every_field_that_is_taken():
+    assert set(JobFields.model_fields) == set(FIELDS)
+    assert set(PreviewFields.model_fields) == {*TIMING_FIELDS, "after", "count"}
+
+
+def test_description_names_every_address():
+    paths = rota_api.get_openapi_schema()["paths"]
+    assert {path.removeprefix("/api/v1/") for path in paths} == {
+        "jobs", "jobs/{job_id}", "jobs/{job_id}/run", "jobs/{job_id}/pause", "jobs/{job_id}/resume",
+        "jobs/{job_id}/status", "jobs/scheduled", "instances", "instances/{instance_id}", "instances/{instance_id}/log",
+        "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
+        "system/health",
+    }  # fmt: skip
+
+
+def test_every_operation_is_described():
+    operations = [op for path in rota_api.get_openapi_schema()["paths"].values() for op in path.values()]
+    assert len({op["operationId"] for op in operations}) == len(operations)
+    assert all(op["security"] for op in operations)
+
+
+@pytest.fixture
+def site(transactional_db):
+    """The site's address, served with its static files, which pytest-django's own live_server takes for missing."""
+    server = LiveServerThread("127.0.0.1", StaticFilesHandler)
+    server.daemon = True
+    server.start()
+    server.is_ready.wait(30)
+    yield f"http://127.0.0.1:{server.port}"
+    server.terminate()
+
+
+def test_page_tries_the_api_without_inline_script(site, page, client, ada):
+    client.force_login(ada)
+    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    page.goto(f"{site}/api/v1/docs")
+    page.get_by_text("/api/v1/jobs/scheduled").click()
+    page.get_by_role("button", name="Try it out").click()
+    with page.expect_response("**/api/v1/jobs/scheduled*") as answer:
+        page.get_by_role("button", name="Execute").click()
+    assert (answer.value.status, answer.value.json()) == (200, [])

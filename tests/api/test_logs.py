@@ -1,0 +1,127 @@
+import pytest
+
+from jobs.execution.logwriter import STDOUT
+from jobs.models import Attempt, Node
+from tests.actions.places import NOW, make_instance, make_job
+from tests.api.logs import write_log
+
+pytestmark = pytest.mark.django_db
+
+TEXT = b"first\nsecond \xff\x00\xe2\x82\xac\nlast"
+
+
+@pytest.fixture
+def address():
+    """Of the log of an instance whose only attempt printed TEXT and ended."""
+    return f"instances/{logged([(STDOUT, TEXT)])}/log"
+
+
+def logged(reads, number=1, instance=None, *, complete=True, cap=2**20):
+    instance = instance or make_instance(make_job(), "success")
+    node = Node.objects.get_or_create(name="alpha", cores=[0])[0]
+    token = f"{number:08}ffff"
+    Attempt.objects.create(
+        instance=instance, number=number, token=token, node=node, created_at=NOW, ended_at=NOW, status="ended",
+        outcome="success",
+    )  # fmt: skip
+    write_log(instance.pk, number, token, reads, complete=complete, cap=cap)
+    return instance.pk
+
+
+def whole(response):
+    return b"".join(response.streaming_content)
+
+
+def test_whole_log_comes_as_raw_bytes(api, address):
+    response = api.get(address)
+    assert whole(response) == TEXT
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert (response.headers["X-Log-End"], response.headers["X-Log-Complete"]) == (str(len(TEXT)), "true")
+
+
+def test_part_says_where_to_read_on(api, address):
+    response = api.get(f"{address}?start=6&limit=6")
+    assert response.content == b"second"
+    headers = {name: response.headers[f"X-Log-{name}"] for name in ("Start", "End", "Complete")}
+    assert headers == {"Start": "6", "End": "12", "Complete": "false"}
+    assert api.get(f"{address}?start=12").headers["X-Log-Complete"] == "true"
+
+
+def test_nothing_new_is_an_empty_part(api):
+    number = logged([(STDOUT, TEXT)], complete=False)
+    response = api.get(f"instances/{number}/log?start={len(TEXT)}")
+    assert (response.status_code, response.content, response.headers["X-Log-Complete"]) == (200, b"", "false")
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "stop"),
+    [
+        ("bytes=0-4", 0, 5),
+        ("bytes=6-", 6, len(TEXT)),
+        ("bytes=-4", len(TEXT) - 4, len(TEXT)),
+        ("bytes=0-999", 0, len(TEXT)),
+    ],
+)
+def test_range_is_answered_as_asked(api, address, asked, start, stop):
+    response = api.get(address, headers={"Range": asked})
+    assert (response.status_code, response.content) == (206, TEXT[start:stop])
+    assert response.headers["Content-Range"] == f"bytes {start}-{stop - 1}/{len(TEXT)}"
+
+
+def test_range_beyond_the_end_is_refused(api, address, problem):
+    response = api.get(address, headers={"Range": "bytes=999-"})
+    problem(response, 416)
+    assert response.headers["Content-Range"] == f"bytes */{len(TEXT)}"
+
+
+@pytest.mark.parametrize("asked", ["lines=0-4", "bytes=4-0x", "bytes=-", "bytes=0-1,3-4", "bytes=" + "9" * 40 + "-"])
+def test_range_that_is_none_gets_the_whole(api, address, asked):
+    assert whole(api.get(address, headers={"Range": asked})) == TEXT
+
+
+def test_growing_log_has_no_total(api):
+    number = logged([(STDOUT, TEXT)], complete=False)
+    response = api.get(f"instances/{number}/log", headers={"Range": "bytes=0-1"})
+    assert response.headers["Content-Range"] == "bytes 0-1/*"
+
+
+def test_log_past_its_cap_says_what_is_gone(api):
+    number = logged([(STDOUT, b"%07d\n" % n) for n in range(8192)], cap=16_384)
+    response = api.get(f"instances/{number}/log")
+    kept = whole(response)
+    first, after = map(int, response.headers["X-Log-Dropped"].split("-"))
+    assert kept.startswith(b"0000000\n")
+    assert kept.endswith(b"0008191\n")
+    assert len(kept) == 8192 * 8 - (after - first)
+
+
+def test_attempts_have_a_log_each(api, problem):
+    instance = make_instance(make_job(), "success")
+    for number, text in enumerate((b"one", b"two"), 1):
+        logged([(STDOUT, text)], number, instance)
+    address = f"instances/{instance.pk}/log"
+    assert [whole(api.get(f"{address}{query}")) for query in ("", "?attempt=1", "?attempt=2")] == [
+        b"two",
+        b"one",
+        b"two",
+    ]
+    problem(api.get(f"{address}?attempt=3"), 404)
+
+
+def test_instance_without_attempt_has_an_empty_log(api):
+    instance = make_instance(make_job(), "queued")
+    response = api.get(f"instances/{instance.pk}/log")
+    assert (response.content, response.headers["X-Log-Complete"]) == (b"", "false")
+
+
+async def test_big_log_is_not_held_in_memory(async_client, transactional_db, django_user_model):
+    from asgiref.sync import sync_to_async
+
+    user = await django_user_model.objects.acreate_user("ada")
+    await async_client.aforce_login(user)
+    size = 600_000
+    number = await sync_to_async(logged)([(STDOUT, b"x" * size)])
+    response = await async_client.get(f"/api/v1/instances/{number}/log")
+    portions = [len(portion) async for portion in response.streaming_content]
+    assert sum(portions) == size
+    assert len(portions) > 1

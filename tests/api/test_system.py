@@ -1,0 +1,90 @@
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError
+from django.test import RequestFactory
+from django.utils import timezone
+
+from jobs.api.health import healthz
+from jobs.models import Node
+from tests.actions.places import make_instance, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+def node(name="alpha", *, beat=0.0, **fields):
+    heartbeat_at = timezone.now() - timedelta(seconds=beat)
+    return Node.objects.create(name=name, cores=[0, 1, 2, 3], memory_mb=8000, heartbeat_at=heartbeat_at, **fields)
+
+
+def test_resources_have_the_keys_of_the_design(api):
+    alpha = node()
+    make_instance(make_job(), "running", node=alpha, cores=[0, 1, 2], virtual_cores=1, memory_mb=100)
+    resources = api.get("system/resources").json()
+    expected = {
+        "total_physical": 4, "free_physical": 1, "used_physical": 3, "virtual_allocations": 1, "max_virtual": 2,
+        "utilization_percent": 75.0, "total_memory_mb": 8000, "used_memory_mb": 100,
+    }  # fmt: skip
+    assert {name: resources[name] for name in expected} == expected
+    (listed,) = resources["nodes"]
+    assert {name: listed[name] for name in expected} == expected
+    assert (listed["node"], listed["state"]) == ("alpha", "live")
+
+
+def test_sum_leaves_out_who_stopped(api):
+    node("alpha")
+    node("beta")
+    node("gone", stopped_at=timezone.now())
+    resources = api.get("system/resources").json()
+    assert resources["total_physical"] == 8
+    assert [one["state"] for one in resources["nodes"]] == ["live", "live", "stopped"]
+
+
+def test_resources_without_nodes_are_zero(api):
+    assert api.get("system/resources").json()["utilization_percent"] == 0
+
+
+def test_resources_cost_a_fixed_number_of_queries(api, django_assert_num_queries):
+    api.get("system/resources")
+    for name in "abcde":
+        make_instance(make_job(name), "running", node=node(name))
+    with django_assert_num_queries(3):
+        assert api.get("system/resources").json()["used_physical"] == 5
+
+
+def test_health_is_red_when_no_engine_steps(api):
+    assert api.get("system/health").status_code == 503
+    node(beat=30)
+    silent = api.get("system/health")
+    assert silent.status_code == 503
+    assert "node alpha has not stepped for 30 s" in silent.json()["detail"]
+    node("beta", beat=5)
+    well = api.get("system/health")
+    assert (well.status_code, well.json()["status"]) == (200, "ok")
+    assert "alpha" in well.json()["detail"]
+    assert {one["node"]: one["state"] for one in well.json()["nodes"]} == {"alpha": "stale", "beta": "live"}
+
+
+def test_health_counts_what_lives(api):
+    node()
+    job = make_job()
+    for status in ("queued", "queued", "success"):
+        make_instance(job, status)
+    assert api.get("system/health").json()["instances"] == {"pending": 0, "queued": 2, "retrying": 0, "running": 0}
+
+
+def test_healthz_needs_no_login():
+    request = RequestFactory().get("/healthz")
+    assert healthz(request).status_code == 503
+    node()
+    assert (healthz(request).status_code, healthz(request).content) == (200, b"ok\n")
+
+
+def test_healthz_survives_the_database(monkeypatch):
+    def refuse(*_):
+        raise OperationalError("disk I/O error at /secret/path")
+
+    monkeypatch.setattr(Node.objects, "order_by", refuse)
+    answer = healthz(RequestFactory().get("/healthz"))
+    assert answer.status_code == 503
+    assert b"secret" not in answer.content
