@@ -1,8 +1,9 @@
-"""Starts `runscheduler` so that it kills itself, as `kill -9` would, at one row of the crash table.
+"""Starts `runscheduler` so that it kills itself, as `kill -9` would, at one row of the crash table; or has faults.
 
 python -m tests.service.crashing ROW runscheduler --no-web
 """
 
+import itertools
 import os
 import signal
 import sys
@@ -20,10 +21,29 @@ def after(function):
     return wrapped
 
 
+def refusing(run_pass):
+    """Every third pass fails as it does when the database is locked or away, some before and some after its commit."""
+    from django.db import OperationalError
+
+    calls = itertools.count()
+
+    def wrapped(*args):
+        call = next(calls)
+        if call % 6 == 2:
+            raise OperationalError("database is locked")
+        passed = run_pass(*args)
+        if call % 6 == 5:
+            raise OperationalError("the connection was lost")
+        return passed
+
+    return wrapped
+
+
 def crash_at(row: str) -> None:
     from jobs.execution import starter
     from jobs.execution.launch import Started
     from jobs.execution.launching import LauncherProcess
+    from jobs.service import loop
     from jobs.service.loop import EngineLoop
     from jobs.service.service import Service
 
@@ -41,6 +61,8 @@ def crash_at(row: str) -> None:
         case "6 outcome committed":
             act = EngineLoop._act
             EngineLoop._act = lambda self, passed: die() if passed.finishes else act(self, passed)
+        case "the database refuses":
+            loop.run_pass = refusing(loop.run_pass)
         case _:
             sys.exit(f"no such row: {row}")
 

@@ -1,0 +1,152 @@
+"""The real command, with real scripts, without pages."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jobs import actions, models
+from jobs.execution.launch import AttemptRef
+from jobs.execution.prepare import path_of
+from jobs.service.loop import utc_now
+from tests.service.conftest import Home
+from tests.waiting import until
+
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print("ready", flush=True)
+        time.sleep(600)
+    os._exit(0)
+time.sleep(600)
+"""
+
+
+def with_token(token: str) -> list[int]:
+    """Processes that carry the attempt's token in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("ROTA_TOKEN") == token:
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def printed(home: Home, instance_id: int) -> str:
+    attempt = models.Attempt.objects.filter(instance_id=instance_id).last()
+    if attempt is None:
+        return ""
+    folder = path_of(home.folder / "runs", AttemptRef(instance_id, attempt.number, attempt.token)) / "log"
+    return "".join(file.read_text(errors="replace") for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+def test_cancel_leaves_no_process_of_a_stubborn_tree(home: Home):
+    home.start()
+    instance_id = home.submit(STUBBORN, kill_grace_seconds=0.5)
+    until(lambda: "ready" in printed(home, instance_id))
+    token = models.Instance.objects.get(pk=instance_id).token
+    assert len(with_token(token)) >= 2
+    actions.cancel_instance(instance_id, actor="ann", now=utc_now())
+    assert home.until_all_ended() == {instance_id: "cancelled"}
+    assert with_token(token) == []
+
+
+def test_whole_tree_has_exactly_its_cores(home: Home):
+    home.start("--overcommit", "1.0", cores=len(os.sched_getaffinity(0)))
+    instance_id = home.submit(STUBBORN, kill_grace_seconds=0.1)
+    until(lambda: "ready" in printed(home, instance_id))
+    instance = models.Instance.objects.get(pk=instance_id)
+    allowed = {frozenset(os.sched_getaffinity(pid)) for pid in with_token(instance.token)}
+    assert allowed == {frozenset(instance.cores)}
+    actions.cancel_instance(instance_id, actor="ann", now=utc_now())
+    home.until_all_ended()
+
+
+def test_design_example_on_the_running_service(home: Home):
+    home.start("--overcommit", "1.5", cores=4)
+    gate = home.folder / "gate"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)"
+    a_gate = home.folder / "a"
+    a = home.submit(wait.replace(str(gate), str(a_gate)), name="A", cpu_cores_required=2)
+    until(lambda: home.status(a) == "running")
+    b = home.submit(wait, name="B", cpu_cores_required=1)
+    until(lambda: home.status(b) == "running")
+    c = home.submit(wait, name="C", cpu_cores_required=2)
+    until(lambda: home.status(c) == "running")
+    d = home.submit(wait, name="D", cpu_cores_required=3)
+    until(lambda: models.Instance.objects.get(pk=d).hold_code == "cores")
+    a_gate.touch()
+    until(lambda: home.status(d) == "running")
+    held = {i.pk: (len(i.cores), i.virtual_cores) for i in models.Instance.objects.all()}
+    assert held == {a: (2, 0), b: (1, 0), c: (1, 1), d: (2, 1)}
+    first, last = models.Instance.objects.get(pk=a), models.Instance.objects.get(pk=d)
+    assert first.cores == last.cores
+    gate.touch()
+    assert set(home.until_all_ended().values()) == {"success"}
+
+
+def test_delayed_instance_is_not_early(home: Home):
+    home.start()
+    due = utc_now() + timedelta(seconds=2)
+    raw = {"name": "later", "kind": "command", "command": "true", "schedule_type": "once"}
+    actions.create_job({**raw, "start_date": due.isoformat()}, actor="ann", now=utc_now())
+    until(lambda: models.Instance.objects.filter(status="success").exists())
+    instance = models.Instance.objects.get()
+    assert instance.started_at >= due
+    assert instance.logical_at == due
+
+
+def test_schedule_that_raises_is_flagged_and_others_fire(home: Home):
+    for name in ("bad", "good"):
+        raw = {"name": name, "kind": "command", "command": "true"}
+        actions.create_job(
+            {**raw, "schedule_type": "interval", "schedule_expression": "1s"}, actor="ann", now=utc_now()
+        )
+    models.Schedule.objects.filter(job__name="bad").update(zone="Nowhere/Atall", type="daily", expression="10:00")
+    home.start()
+    until(lambda: models.Instance.objects.filter(job__name="good", status="success").count() >= 2)
+    assert "Nowhere/Atall" in models.Schedule.objects.get(job__name="bad").fault
+    assert not models.Instance.objects.filter(job__name="bad").exists()
+
+
+def test_passes_that_the_database_refuses_lose_nothing(home: Home):
+    started = home.folder / "started"
+    script = f"import os\nwith open({str(started)!r}, 'a') as f: f.write(os.environ['ROTA_INSTANCE_ID'] + '\\n')"
+    ids = [home.submit(script) for _ in range(12)]
+    home.start(crash_at="the database refuses", cores=4)
+    assert home.until_all_ended() == dict.fromkeys(ids, "success")
+    assert sorted(map(int, started.read_text().split())) == ids
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (["--cores", "0"], "--cores"),
+    (["--overcommit", "0.5"], "--overcommit"),
+    (["--port", "99999"], "--port"),
+])  # fmt: skip
+def test_nonsense_is_refused_with_a_sentence(home: Home, arguments, sentence):
+    process = home.start(*arguments)
+    assert process.wait(30) != 0
+    assert sentence in home.output()
+    assert "Traceback" not in home.output()
+
+
+def test_environment_of_a_job_holds_nothing_of_the_service(home: Home):
+    home.start()
+    instance_id = home.submit("import os\nprint(sorted(os.environ))")
+    assert home.until_all_ended() == {instance_id: "success"}
+    assert "ROTA_DATA" not in printed(home, instance_id)
+    assert "ROTA_MIN_FREE_DISK_MB" not in printed(home, instance_id)
+
+
+def test_service_log_is_kept_in_the_data_folder(home: Home):
+    home.start()
+    log = home.folder / "logs" / "service.log"
+    until(lambda: log.exists() and "gives out cores" in log.read_text())
+    assert Path(home.folder / "service.lock").exists()
