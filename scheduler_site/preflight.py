@@ -16,7 +16,6 @@ from django.db.migrations.executor import MigrationExecutor
 from jobs.sqlite.filesystem import network_kind
 from scheduler_site.environment import Refusal
 
-
 CONNECT_TIMEOUT_SECONDS = 5
 
 

@@ -1,7 +1,6 @@
 """Makes a data folder ready for the service; what is there already is kept."""
 
 import secrets
-from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, call_command
 from django.db import connection, transaction
 
+from jobs import examples
 from scheduler_site import preflight
 from scheduler_site.collected import collect_static_files
 
@@ -52,8 +52,5 @@ def first_start() -> str:
             return ""
         password = secrets.token_urlsafe(12)
         users.create_superuser("admin", password=password)
-        if find_spec("jobs.examples"):
-            from jobs import examples
-
-            examples.load()
+        examples.load()
     return password
