@@ -18,7 +18,7 @@ from jobs.execution.ending import Ending
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, LOG, STARTED, WORK, RunDir
+from jobs.execution.rundir import CANCEL, STARTED, WORK, RunDir
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
@@ -39,9 +39,8 @@ class Attempt:
         self.selector = selectors.DefaultSelector()
         self.wake = listen_to_signals()
         self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
-        for name in (LOG, WORK):
-            rundir.make_dir(name)
-        self.log = LogWriter(os.open(LOG, os.O_RDONLY | os.O_CLOEXEC, dir_fd=rundir.fd), spec.log_cap_bytes)
+        rundir.make_dir(WORK)
+        self.log = LogWriter(rundir, spec.log_cap_bytes)
         self.pump = Pump(self.log, self.selector)
         self.job = 0
         self.status: int | None = None
@@ -93,7 +92,7 @@ class Attempt:
                  "boot_id": moment.boot_id()}  # fmt: skip
         content = json.dumps(facts).encode()
         try:
-            self.rundir.write(STARTED, content, durable=False)
+            self.rundir.write(STARTED, content)
         except OSError as error:
             self.log.notice(f"{STARTED} could not be written: {error.strerror}")
         try:

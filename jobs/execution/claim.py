@@ -19,7 +19,7 @@ import fcntl
 import os
 import struct
 
-from jobs.execution.rundir import CLAIM, RunDir
+from jobs.execution.rundir import CLAIM, RunDir, sync
 
 UNSAID, RUNNER, RECOVERY = 0, 1, 2
 FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid
@@ -44,7 +44,6 @@ def claim_as_runner(rundir: RunDir) -> int | None:
     if not lock(fd) or said(fd) != UNSAID:
         return None
     say(fd, RUNNER)
-    rundir.sync()
     return fd
 
 
@@ -104,7 +103,7 @@ def said(fd: int) -> int:
 
 def say(fd: int, word: int) -> None:
     os.ftruncate(fd, word)
-    os.fsync(fd)
+    sync(fd)
 
 
 def lock(fd: int) -> bool:

@@ -13,6 +13,8 @@ import os
 import struct
 import time
 
+from jobs.execution.rundir import LOG, RunDir
+
 STDOUT, STDERR, NOTICE = 1, 2, 3  # a notice is the runner's own word on what it did to the job
 ENTRY = struct.Struct("<QQB")  # offset, microseconds since the epoch, stream
 SEGMENT_BYTES = 1 << 20
@@ -23,13 +25,14 @@ SUFFIX_DATA, SUFFIX_INDEX = ".log", ".idx"
 
 
 class LogWriter:
-    """Writes into the directory `fd`. Never raises for the disk's sake and never waits: what is refused is counted."""
+    """Never raises for the disk's sake and never waits: what is refused is counted."""
 
-    def __init__(self, fd: int, cap_bytes: int) -> None:
+    def __init__(self, rundir: RunDir, cap_bytes: int) -> None:
         self.end = 0  # offset after the last byte that the job printed
         self.lost_bytes = 0  # of these, how many the disk would not take
         self.error = ""  # what the disk said, the last time
-        self._dir = fd
+        self._rundir = rundir
+        self._dir = -1  # log/, made with the first output: most jobs of a busy node print nothing
         self._cap = cap_bytes
         self._segment_bytes = max(4096, min(SEGMENT_BYTES, cap_bytes // 4))
         self._segment: Segment | None = None
@@ -91,8 +94,14 @@ class LogWriter:
                 return None
             while sum(size for _, size in self._kept) + self._segment_bytes > self._cap and self.drop_oldest():
                 pass
-            self._segment = Segment(self._dir, self.end)
+            self._segment = Segment(self._directory(), self.end)
         return self._segment
+
+    def _directory(self) -> int:
+        if self._dir < 0:
+            self._rundir.make_dir(LOG)
+            self._dir = self._rundir.open(LOG, os.O_RDONLY | os.O_DIRECTORY)
+        return self._dir
 
     def _refused(self, error: OSError) -> None:
         self.error = error.strerror or str(error)

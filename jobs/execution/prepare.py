@@ -1,7 +1,7 @@
-"""Makes the run directory of an attempt: crash points 2 and what is needed to come back to it.
+"""Makes the run directory of an attempt: crash point 2.
 
-The directory and its spec are on the disk before a launcher hears of them: a runner's claim, which is what says after
-a power cut that the job may have run, must not vanish with a directory that was never written.
+Nothing here waits for the disk. What a power cut takes before the runner has made its claim durable, and with it the
+directory, is an attempt that never ran.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def path_of(runs: Path, ref: AttemptRef) -> Path:
 
 
 def prepare(runs: Path, launch: Launch, env: Mapping[str, str], python: str) -> Path:
-    """Make the directory with all that the runner needs, durably. OSError if the disk does not let us."""
+    """Make the directory with all that the runner needs. OSError if the disk does not let us."""
     path = path_of(runs, launch.ref)
     set_aside(path)
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
@@ -32,8 +32,6 @@ def prepare(runs: Path, launch: Launch, env: Mapping[str, str], python: str) -> 
     with RunDir(str(path)) as rundir:
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
         rundir.write_json(SPEC, spec_of(launch, body, env, python).to_json())
-    sync_directory(path.parent)
-    sync_directory(runs)
     return path
 
 
@@ -89,11 +87,3 @@ def write_script(rundir: RunDir, text: str) -> str:
     finally:
         os.close(fd)
     return name
-
-
-def sync_directory(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

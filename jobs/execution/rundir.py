@@ -5,9 +5,8 @@
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
     cancel        its presence is the wish to end the attempt
-    log/          what the job printed: see log.py
-    reserve       space kept so that the result can be written on a full disk
-    result.json   how it ended
+    log/          what the job printed, if anything: see log.py
+    result.json   how it ended; its space is taken at the start, as result.json.tmp
     work/         the job's workspace
 
 A directory is held open by its descriptor: one that was removed and made again under the same name is not it any
@@ -21,7 +20,7 @@ import os
 from typing import Any, Self
 
 SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
-CLAIM, CANCEL, RESERVE = "claim", "cancel", "reserve"
+CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK = "job", "log", "work"
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 
@@ -60,13 +59,6 @@ class RunDir:
     def open(self, name: str, flags: int) -> int:
         return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE, dir_fd=self.fd)
 
-    def remove(self, name: str) -> None:
-        """Remove the file; fine if there is none."""
-        try:
-            os.unlink(name, dir_fd=self.fd)
-        except FileNotFoundError:
-            return
-
     def make_dir(self, name: str) -> None:
         os.mkdir(name, PRIVATE_DIR, dir_fd=self.fd)
 
@@ -86,25 +78,28 @@ class RunDir:
             raise BrokenFileError(f"{self.path}/{name}", type(data).__name__)
         return data
 
-    def write_json(self, name: str, data: dict[str, Any]) -> None:
-        """Whole or not at all, and on the disk when this returns: written beside, synced, renamed, directory synced."""
-        self.write(name, json.dumps(data).encode())
-        self.sync()
+    def write_json(self, name: str, data: dict[str, Any], *, durable: bool = False) -> None:
+        """Whole or not at all: written beside and renamed. Durable: on the disk when this returns."""
+        self.write(name, json.dumps(data).encode(), durable=durable)
 
-    def write(self, name: str, content: bytes, *, durable: bool = True) -> None:
-        """As write_json, but the directory is left to the caller to sync. Not durable: for what a reboot makes void."""
+    def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
         beside = f"{name}.tmp"
-        fd = self.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        fd = self.open(beside, os.O_WRONLY | os.O_CREAT)  # not O_TRUNC: that would give back space that was kept
         try:
             write_all(fd, content)
+            os.ftruncate(fd, len(content))
+            os.rename(beside, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
             if durable:
-                os.fsync(fd)
+                sync(fd)
         finally:
             os.close(fd)
-        os.rename(beside, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
-    def sync(self) -> None:
-        os.fsync(self.fd)
+
+def sync(fd: int) -> None:
+    """Have the file on the disk, under its name. One call, since each waits for the disk: ext4, XFS and Btrfs keep the
+    order of what was done to names, so with a file's last change comes all that led to it, its directories too.
+    """
+    os.fsync(fd)
 
 
 def write_all(fd: int, content: bytes) -> None:

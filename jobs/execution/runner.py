@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
-from jobs.execution.rundir import RESERVE, RESULT, SPEC, WORK, RunDir
+from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import descendants, kill_children, send_all
 
@@ -33,7 +33,7 @@ def run(path: str, notes: int) -> None:
         return
     if claim_as_runner(rundir) is None:
         return
-    keep_reserve(rundir)
+    reserve_result(rundir)
     spec, result, make_room = live(rundir, notes)
     report(rundir, result, make_room)
     if spec and not spec.keep_workspace:
@@ -70,9 +70,9 @@ def end_all() -> None:
 # --- The result ---
 
 
-def keep_reserve(rundir: RunDir) -> None:
-    """Take the space now that the result will need: the job may fill the disk."""
-    fd = rundir.open(RESERVE, os.O_WRONLY | os.O_CREAT)
+def reserve_result(rundir: RunDir) -> None:
+    """Take the space that the result will need now: the job may fill the disk. `RunDir.write` writes into it."""
+    fd = rundir.open(f"{RESULT}.tmp", os.O_WRONLY | os.O_CREAT)
     try:
         os.posix_fallocate(fd, 0, RESERVE_BYTES)
     except OSError as error:
@@ -82,13 +82,12 @@ def keep_reserve(rundir: RunDir) -> None:
 
 
 def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> None:
-    """Write the result; on a full disk by giving up first the reserve, then old output, then by waiting for space.
+    """Write the result; if the disk refuses even the space that was kept, by giving up old output, then by waiting.
     OSError if nothing helped: then the attempt is found to be lost.
     """
-    rundir.remove(RESERVE)
     for _ in range(RESULT_TRIES):
         try:
-            return rundir.write_json(RESULT, result.to_json())
+            return rundir.write_json(RESULT, result.to_json(), durable=True)
         except FileNotFoundError:
             raise  # somebody has removed the run directory
         except OSError as error:

@@ -126,7 +126,7 @@ def lost(path: str, token: str, ended: int) -> Outcome:
     outcome = outcome_of(result)
     try:
         with RunDir(path) as rundir:
-            rundir.write_json(RESULT, result.to_json())
+            rundir.write_json(RESULT, result.to_json(), durable=True)
     except OSError as error:
         logger.warning("%s: that the attempt is lost could not be written: %s", path, error)
     return outcome

@@ -159,7 +159,6 @@ class Watcher:
     def cancel(self, ref: AttemptRef) -> None:
         with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
             os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
-            rundir.sync()
         if watched := self._watched.get(ref):
             watched.signal_cancel()
 

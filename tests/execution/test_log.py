@@ -17,25 +17,22 @@ WORD = "żółw€🚀"
 @pytest.fixture
 def rundir(tmp_path):
     with RunDir(str(tmp_path)) as opened:
-        opened.make_dir(LOG)
         yield opened
 
 
 @pytest.fixture
 def written(rundir):
     """Write these (stream, bytes) to a log with this cap; returns the writer."""
-    fd = os.open(f"{rundir.path}/{LOG}", os.O_RDONLY)
 
     def write(*reads, cap=1 << 20, close=True):
-        writer = LogWriter(fd, cap)
+        writer = LogWriter(rundir, cap)
         for stream, data in reads:
             writer.write(stream, data)
         if close:
             writer.close()
         return writer
 
-    yield write
-    os.close(fd)
+    return write
 
 
 def end(rundir, writer):

