@@ -72,6 +72,7 @@ class EngineLoop(threading.Thread):
         self._stopping = threading.Event()
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
+        self._busy: dict[int, float] = {}
         self._engine: Engine
         self._follower: Follower
         self._next_look = self._next_beat = 0.0
@@ -111,13 +112,15 @@ class EngineLoop(threading.Thread):
         now = utc_now()
         if self._is_time("_next_beat", HEARTBEAT_SECONDS):
             inputs += self._beat(now)
-        if self._is_time("_next_look", LOOK_SECONDS) or poked:
+        if looks := self._is_time("_next_look", LOOK_SECONDS):
+            self._busy = self._load()  # over less than about a second such a figure means nothing
+        if looks or poked:
             inputs += self._follower.look(poked=poked)
         inputs += self._beyond_horizon(now)
         self._pass(now, inputs)
 
     def _pass(self, now: datetime, inputs: list[Input]) -> None:
-        passed = run_pass(self._engine, self._store, now, inputs, self._load())
+        passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
