@@ -1,5 +1,7 @@
-"""Addresses of the WebSocket consumers."""
+"""Which socket address is answered by whom."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-websocket_urlpatterns: list[URLPattern] = []
+from dashboard.consumers import LiveConsumer
+
+websocket_urlpatterns = [path("ws/live", LiveConsumer.as_asgi())]

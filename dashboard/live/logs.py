@@ -1,0 +1,89 @@
+"""The growing log of an instance's latest attempt, read from the file where a socket is, never kept in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.execution import log
+
+FRAME_BYTES = 48 * 1024
+# A page that is further behind than this gets the end and a word about what it did not get: a flood must not pile up.
+MOST_BEHIND = 192 * 1024
+SOUGHT_EACH_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class LogCursor:
+    """How far a page is: byte `offset` of attempt `attempt` (0: none yet), and whether it knows that this is all."""
+
+    attempt: int = 0
+    offset: int = 0
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    """Where the log of an attempt is kept."""
+
+    attempt: int
+    path: Path
+
+
+class LogTail:
+    """Frames of one topic `log:<instance>`. `place` is None while the instance has no attempt."""
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+        self.place: LogPlace | None = None
+        self._next: dict[LogCursor, tuple[str, LogCursor]] = {}
+
+    def read(self, cursors: Iterable[LogCursor]) -> bool:
+        """Look what each of these pages could get now; reads files. True while the log may still grow."""
+        self._next.clear()
+        if self.place is None:
+            return False
+        state = log.state(self.place.path)
+        for cursor in cursors:
+            if found := self._read_one(self.place, cursor, state.end):
+                self._next[cursor] = found
+        return not state.complete
+
+    def after(self, cursor: LogCursor) -> tuple[str, LogCursor] | None:
+        """The next frame for a page at `cursor`, as far as the last `read` saw one."""
+        return self._next.get(cursor)
+
+    def _read_one(self, place: LogPlace, cursor: LogCursor, end: int) -> tuple[str, LogCursor] | None:
+        new_attempt = cursor.attempt != place.attempt
+        if cursor.complete and not new_attempt:
+            return None
+        asked = 0 if new_attempt else cursor.offset
+        start = asked if end - asked <= MOST_BEHIND else end - FRAME_BYTES
+        chunk = log.read_text(place.path, start, FRAME_BYTES)
+        after = LogCursor(place.attempt, chunk.end, chunk.complete)
+        if after == cursor:
+            return None
+        return self._frame(place, chunk, skipped=chunk.start - asked), after
+
+    def _frame(self, place: LogPlace, chunk: log.TextChunk, skipped: int) -> str:
+        return log_frame(self.topic, place.attempt, chunk, skipped)
+
+
+def log_frame(topic: str, attempt: int, chunk: log.TextChunk, skipped: int) -> str:
+    """The one form in which log text reaches a page, over the socket and over HTTP."""
+    return json.dumps(
+        {
+            "kind": "log",
+            "topic": topic,
+            "attempt": attempt,
+            "start": chunk.start,
+            "end": chunk.end,
+            "skipped": max(0, skipped),
+            "text": chunk.text,
+            "complete": chunk.complete,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )

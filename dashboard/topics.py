@@ -1,0 +1,124 @@
+"""What a page may watch: names of topics, who reads them, and which events change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from dashboard.presentation.failures import read_failures
+from dashboard.presentation.instance import read_instance
+from dashboard.presentation.jobs import read_job, read_jobs
+from dashboard.presentation.nodes import read_nodes
+from dashboard.presentation.pulse import read_pulse
+from dashboard.presentation.rows import Regions
+from dashboard.presentation.schedules import read_fires
+from dashboard.presentation.waiting import read_waiting
+from jobs.feed import FeedEvent
+
+LOG, LOAD = "log", "load"
+
+Touches = Callable[[FeedEvent], bool]
+
+
+class UnknownTopicError(ValueError):
+    """A name that is no topic."""
+
+    def __init__(self, given: str) -> None:
+        super().__init__(
+            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:PAGE, job:ID, instance:ID and log:ID"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Regions that are read together.
+
+    Read again when an event touches them, but not sooner than `pause_seconds` after the last time; and after
+    `refresh_seconds` in any case, where time itself changes them and `ages` says that it does.
+    """
+
+    read: Callable[[datetime], Regions]
+    touched_by: Touches
+    pause_seconds: float = 0.1
+    refresh_seconds: float | None = None
+    ages: Callable[[Regions], bool] = lambda _: True
+
+
+def parts_of(topic: str) -> tuple[Part, ...]:
+    """The parts of a topic of rows. Raises UnknownTopicError."""
+    kind, _, argument = topic.partition(":")
+    if topic == "site":
+        return (Part(read_pulse, _moves, pause_seconds=0.5, refresh_seconds=5.0),)
+    if topic == "overview":
+        return _OVERVIEW
+    number = number_in(topic, argument)
+    if kind == "jobs":
+        return (Part(partial(read_jobs, number), _changes_jobs, pause_seconds=1.0),)
+    if kind == "job":
+        return (Part(partial(read_job, number), _of_job(number), pause_seconds=0.25),)
+    if kind == "instance":
+        return (Part(partial(read_instance, number), _of_instance(number), refresh_seconds=2.0, ages=_explains),)
+    raise UnknownTopicError(topic)
+
+
+def has_rows(topic: str) -> bool:
+    """Whether the topic is one of rows, and not a log or samples."""
+    return topic != LOAD and not topic.startswith(f"{LOG}:")
+
+
+def number_in(topic: str, argument: str) -> int:
+    """The number after the colon. Raises UnknownTopicError."""
+    if not argument.isdecimal() or not argument.isascii() or len(argument) > 18:
+        raise UnknownTopicError(topic)
+    return int(argument)
+
+
+def _moves(event: FeedEvent) -> bool:
+    return event.kind.startswith(("instance.", "node.", "attempt.", "job.deleted"))
+
+
+def _runs(event: FeedEvent) -> bool:
+    return event.kind not in _WAITING_ONLY
+
+
+def _waits(event: FeedEvent) -> bool:
+    return event.kind != "attempt.began"
+
+
+def _plans(event: FeedEvent) -> bool:
+    return event.kind.startswith(("schedule.", "job.")) or event.kind in _PLANNED or event.from_status == "pending"
+
+
+def _ends(event: FeedEvent) -> bool:
+    return event.to_status in ("failed", "timeout") or event.kind == "job.deleted"
+
+
+def _changes_jobs(event: FeedEvent) -> bool:
+    return event.kind != "instance.held"
+
+
+def _of_job(job_id: int) -> Touches:
+    return lambda event: event.job_id == job_id and event.kind != "instance.held"
+
+
+def _of_instance(instance_id: int) -> Touches:
+    # A deleted job takes it along.
+    return lambda event: event.instance_id == instance_id or event.kind == "job.deleted"
+
+
+def _explains(regions: Regions) -> bool:
+    """Whether a reason to wait is shown: what others do changes it, and no event of this instance tells."""
+    return any(row.waits for _, row in regions["head"])
+
+
+_PLANNED = ("instance.queued", "instance.pending")
+_WAITING_ONLY = ("instance.pending", "instance.queued", "instance.held", "schedule.skipped", "schedule.flagged")
+
+_OVERVIEW = (
+    Part(read_nodes, _runs, refresh_seconds=5.0),
+    Part(read_waiting, _waits, pause_seconds=0.5, refresh_seconds=5.0),
+    Part(read_fires, _plans, pause_seconds=1.0, refresh_seconds=30.0),
+    Part(read_failures, _ends, pause_seconds=1.0, refresh_seconds=60.0),
+)
