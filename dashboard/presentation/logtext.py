@@ -1,0 +1,39 @@
+"""The end of a log as plain text, for the first sight of a page before its script has coloured it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dashboard.live.logs import LogPlace
+from jobs.execution import log
+
+FIRST_BYTES = 64 * 1024
+
+# Colours and other commands to a terminal: CSI and OSC sequences, single escapes, and what else is not text.
+_COMMANDS = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?|[\x00-\x08\x0b\x0c\x0e-\x1f]"
+)
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstText:
+    """`end` is the offset after the text; `skipped` how many bytes before it are not shown."""
+
+    text: str = ""
+    end: int = 0
+    skipped: int = 0
+
+
+def first_text(place: LogPlace | None) -> FirstText:
+    if place is None:
+        return FirstText()
+    start = max(0, log.state(place.path).end - FIRST_BYTES)
+    chunk = log.read_text(place.path, start, FIRST_BYTES)
+    return FirstText(plain(chunk.text), chunk.end, chunk.start)
+
+
+def plain(text: str) -> str:
+    """Without commands to a terminal; of a line that was written over, the last writing."""
+    return _OVERWRITTEN.sub("", _COMMANDS.sub("", text)).replace("\r", "")

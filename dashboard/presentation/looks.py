@@ -1,0 +1,54 @@
+"""How a status looks: a word, an icon and a tone, defined once. Colour is never the only sign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jobs.core.states import OutcomeKind, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`icon` is a name in static/dashboard/icons.svg, `tone` one of the tones in static/dashboard/tokens.css."""
+
+    word: str
+    icon: str
+    tone: str
+
+
+STATUSES = {
+    Status.PENDING: Look("pending", "clock", "quiet"),
+    Status.QUEUED: Look("queued", "hourglass", "wait"),
+    Status.RUNNING: Look("running", "running", "run"),
+    Status.RETRYING: Look("retrying", "retry", "warn"),
+    Status.SUCCESS: Look("success", "check", "good"),
+    Status.FAILED: Look("failed", "cross", "bad"),
+    Status.TIMEOUT: Look("timeout", "alarm", "bad"),
+    Status.CANCELLED: Look("cancelled", "stop", "quiet"),
+    Status.UPSTREAM_FAILED: Look("upstream failed", "broken", "bad"),
+    Status.SKIPPED: Look("skipped", "skip", "quiet"),
+}
+STOPPING = Look("stopping", "stop", "warn")
+STARTING = Look("starting", "running", "run")
+
+OUTCOMES = {
+    OutcomeKind.SUCCESS: STATUSES[Status.SUCCESS],
+    OutcomeKind.FAILED: STATUSES[Status.FAILED],
+    OutcomeKind.TIMEOUT: STATUSES[Status.TIMEOUT],
+    OutcomeKind.CANCELLED: STATUSES[Status.CANCELLED],
+    OutcomeKind.LOST: Look("lost", "broken", "bad"),
+    OutcomeKind.MEMORY_EXCEEDED: Look("memory exceeded", "cross", "bad"),
+    OutcomeKind.ENVIRONMENT_FAILED: Look("environment failed", "cross", "bad"),
+    OutcomeKind.REJECTED: Look("rejected", "cross", "bad"),
+}
+
+
+def of_instance(status: str, *, stopping: bool) -> Look:
+    """`stopping`: somebody has asked for its end."""
+    return STOPPING if stopping and status == Status.RUNNING else STATUSES[Status(status)]
+
+
+def of_attempt(status: str, outcome: str) -> Look:
+    if outcome:
+        return OUTCOMES[OutcomeKind(outcome)]
+    return STARTING if status == "starting" else STATUSES[Status.RUNNING]

@@ -1,0 +1,213 @@
+"""Machines, their cores, and what runs on them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from dashboard.presentation import amounts, looks
+from dashboard.presentation.looks import Look
+from dashboard.presentation.rows import Regions, Row
+from jobs.core.cores import CoreManager
+from jobs.models import Attempt, Node
+
+STALE_AFTER = timedelta(seconds=25)  # the engine itself writes the heartbeat, each ten seconds
+MOST_SHOWN = 50
+MOST_READ = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An instance that holds a core or a virtual slot. `share` is how many slots it has for each of its cores."""
+
+    instance_id: int
+    job_name: str
+    share: float = 1.0
+
+    @property
+    def shown_share(self) -> str:
+        return f"{self.share:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreCell:
+    node: str
+    core: int
+    holder: Holder | None
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualCell:
+    number: int
+    holder: Holder | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCard:
+    """`state`: live, stale, stopped. `seen_at` only when it is not live: a heartbeat alone redraws nothing."""
+
+    id: int
+    uuid: str
+    name: str
+    state: str
+    seen_at: datetime | None
+    cores: int
+    cores_used: int
+    virtual: int
+    virtual_used: int
+    memory_mb: int
+    memory_used_mb: int
+    overcommit: float
+    admission_stopped: str
+    notices: tuple[str, ...]
+
+    @property
+    def region(self) -> str:
+        """The end of the names of its regions."""
+        return str(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRow:
+    """`expected_seconds` is the usual duration, else the time limit (`expected_by` says which), else None."""
+
+    instance_id: int
+    job_id: int
+    job_name: str
+    look: Look
+    held: str
+    node: str
+    attempt: int
+    started_at: datetime
+    expected_seconds: float | None
+    expected_by: str
+    stopping: bool
+
+    @property
+    def shown_id(self) -> str:
+        return str(self.instance_id)
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many rows a list does not show."""
+
+    count: str
+    words: str
+
+
+Held = dict[str, Any]  # an attempt in flight, as `in_flight` reads it
+
+_FIELDS = (
+    "instance_id", "number", "status", "node_id", "node__name", "cores", "virtual_cores", "memory_mb", "created_at",
+    "started_at", "instance__job_id", "instance__job__name", "instance__job__timeout_seconds",
+    "instance__job__usual_seconds", "instance__cancel_requested_at",
+)  # fmt: skip
+
+
+def read_nodes(now: datetime) -> Regions:
+    """Regions nodes; cores:<id>, coretable:<id> and virtual:<id> of each node; running, running_more. Two queries."""
+    attempts = in_flight()
+    on_node: dict[int, list[Held]] = defaultdict(list)
+    for attempt in attempts:
+        on_node[attempt["node_id"]].append(attempt)
+    regions: dict[str, Sequence[Row]] = {"nodes": []}
+    cards: list[Row] = []
+    for node in Node.objects.order_by("name"):
+        cards.append((f"n{node.pk}", card(node, on_node[node.pk], now)))
+        regions[f"cores:{node.pk}"] = regions[f"coretable:{node.pk}"] = core_cells(node, on_node[node.pk])
+        regions[f"virtual:{node.pk}"] = virtual_cells(node, on_node[node.pk])
+    return regions | {"nodes": cards} | running_regions(attempts)
+
+
+def in_flight() -> list[Held]:
+    """Attempts that hold cores, oldest first. Columns only: a job's script may have a megabyte."""
+    return list(Attempt.objects.filter(~Q(status="ended")).order_by("id").values(*_FIELDS)[:MOST_READ])
+
+
+def node_state(node: Node, now: datetime) -> str:
+    """live, stale or stopped. A node that stopped on purpose is not stale, one that never beat is."""
+    if node.stopped_at and (not node.started_at or node.stopped_at >= node.started_at):
+        return "stopped"
+    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
+
+
+def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
+    state = node_state(node, now)
+    seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
+    return NodeCard(
+        id=node.pk,
+        uuid=str(node.uuid),
+        name=node.name,
+        state=state,
+        seen_at=None if state == "live" else seen_at,
+        cores=len(node.cores),
+        cores_used=sum(len(attempt["cores"]) for attempt in attempts),
+        virtual=slots_of(node) - len(node.cores),
+        virtual_used=sum(attempt["virtual_cores"] for attempt in attempts),
+        memory_mb=node.memory_mb,
+        memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
+        overcommit=node.overcommit,
+        admission_stopped=node.admission_stopped,
+        notices=tuple(node.notices),
+    )
+
+
+def slots_of(node: Node) -> int:
+    """Physical and virtual ones together; none of a node whose cores are not known yet."""
+    return 0 if not node.cores else CoreManager(node.cores, overcommit=node.overcommit).slots
+
+
+def core_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
+    holders = {core: _holder(attempt) for attempt in attempts for core in attempt["cores"]}
+    return [(f"c{core}", CoreCell(str(node.uuid), core, holders.get(core))) for core in node.cores]
+
+
+def virtual_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
+    """Virtual slots belong to no core; those that are used come first."""
+    used = [_holder(attempt) for attempt in attempts for _ in range(attempt["virtual_cores"])]
+    free = max(0, slots_of(node) - len(node.cores) - len(used))
+    holders: list[Holder | None] = [*used, *[None] * free]
+    return [(f"v{number}", VirtualCell(number, holder)) for number, holder in enumerate(holders, 1)]
+
+
+def running_regions(attempts: Sequence[Held]) -> dict[str, Sequence[Row]]:
+    rows = [(f"i{a['instance_id']}", running_row(a)) for a in attempts[:MOST_SHOWN]]
+    hidden = len(attempts) - len(rows)
+    more = [("more", More(str(hidden), "more running"))] if hidden else []
+    return {"running": rows, "running_more": more}
+
+
+def running_row(attempt: Held) -> RunningRow:
+    expected, by = expected_duration(attempt["instance__job__usual_seconds"], attempt["instance__job__timeout_seconds"])
+    stopping = attempt["instance__cancel_requested_at"] is not None
+    return RunningRow(
+        instance_id=attempt["instance_id"],
+        job_id=attempt["instance__job_id"],
+        job_name=attempt["instance__job__name"],
+        look=looks.STOPPING if stopping else looks.of_attempt(attempt["status"], ""),
+        held=amounts.held(attempt["cores"], attempt["virtual_cores"]),
+        node=attempt["node__name"],
+        attempt=attempt["number"],
+        started_at=attempt["started_at"] or attempt["created_at"],
+        expected_seconds=expected,
+        expected_by=by,
+        stopping=stopping,
+    )
+
+
+def expected_duration(usual: float | None, limit: float | None) -> tuple[float | None, str]:
+    if usual is not None and (limit is None or usual <= limit):
+        return usual, f"usually {amounts.duration(usual)}"
+    return (limit, f"limit {amounts.duration(limit)}") if limit is not None else (None, "")
+
+
+def _holder(attempt: Held) -> Holder:
+    physical, virtual = len(attempt["cores"]), attempt["virtual_cores"]
+    share = round((physical + virtual) / physical, 1) if physical else 1.0
+    return Holder(attempt["instance_id"], attempt["instance__job__name"], share)

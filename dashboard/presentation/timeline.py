@@ -1,0 +1,132 @@
+"""The life of an instance as stages with durations, read from its events."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from dashboard.presentation import amounts, looks
+from dashboard.presentation.looks import Look
+from jobs.core.states import TERMINAL, Status
+from jobs.models import Event
+
+MOST_READ = 200
+MOVES = (
+    "instance.pending",
+    "instance.queued",
+    "instance.started",
+    "attempt.began",
+    "instance.cancel_requested",
+    "instance.retrying",
+    "instance.requeued",
+    "instance.ended",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What it was from `at` on. `seconds` None: it still is, or it is the end (`last`)."""
+
+    n: int
+    look: Look
+    at: datetime
+    detail: str
+    seconds: float | None = None
+    last: bool = False
+
+    @property
+    def lasted(self) -> str:
+        return "" if self.seconds is None else amounts.duration(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of the bar, in thousandths of its width; at least a few, so that nothing that happened is invisible."""
+
+    x: int
+    width: int
+    tone: str
+    title: str
+
+
+def read_events(instance_id: int) -> list[Event]:
+    """The newest moves of an instance, in order. One query, along its index."""
+    newest = Event.objects.filter(instance_id=instance_id, kind__in=MOVES).order_by("-id")[:MOST_READ]
+    return list(newest)[::-1]
+
+
+def stages(events: Iterable[Event]) -> list[Stage]:
+    """One stage per move, each as long as until the next."""
+    found = [stage for event in events if (stage := _stage(event))]
+    lasting = [
+        replace(stage, seconds=(after.at - stage.at).total_seconds()) for stage, after in itertools.pairwise(found)
+    ]
+    return [*lasting, *found[-1:]]
+
+
+def bar(of: Sequence[Stage], now: datetime) -> list[Segment]:
+    """The stages as widths. What still goes on reaches to `now`."""
+    lengths = [max(0.0, _length(stage, now)) for stage in of if not stage.last]
+    total = sum(lengths) or 1.0
+    least = 8
+    widths = [max(least, round(1000 * length / total)) for length in lengths]
+    scale = 1000 / sum(widths) if widths else 1.0
+    segments, x = [], 0.0
+    for stage, width in zip(of, widths, strict=False):
+        segments.append(Segment(round(x), max(1, round(width * scale)), stage.look.tone, _title(stage)))
+        x += width * scale
+    return segments
+
+
+def _length(stage: Stage, now: datetime) -> float:
+    return (now - stage.at).total_seconds() if stage.seconds is None else stage.seconds
+
+
+def _title(stage: Stage) -> str:
+    return f"{stage.look.word} {stage.lasted}".strip()
+
+
+def _stage(event: Event) -> Stage | None:
+    details = _DETAILS.get(event.kind)
+    detail = details(event) if details else ""
+    if event.kind == "attempt.began":
+        return Stage(event.pk, looks.STATUSES[Status.RUNNING], event.at, detail)
+    if event.kind == "instance.started":
+        return Stage(event.pk, looks.STARTING, event.at, detail)
+    if event.kind == "instance.cancel_requested":
+        return Stage(event.pk, looks.STOPPING, event.at, detail)
+    if not event.to_status:
+        return None
+    status = Status(event.to_status)
+    return Stage(event.pk, looks.STATUSES[status], event.at, detail, last=status in TERMINAL)
+
+
+def _submitted(event: Event) -> str:
+    return f"submitted by {event.actor}" if event.actor and not event.from_status else ""
+
+
+def _started(event: Event) -> str:
+    held = amounts.held(event.data.get("cores", []), event.data.get("virtual_cores", 0))
+    return ", ".join(part for part in (f"attempt {event.attempt}" if event.attempt else "", held) if part)
+
+
+def _asked(event: Event) -> str:
+    return f"asked for by {event.actor}" if event.actor else ""
+
+
+def _ended(event: Event) -> str:
+    return str(event.data.get("error") or "") or (f"attempt {event.attempt}" if event.attempt else "")
+
+
+_DETAILS = {
+    "instance.pending": _submitted,
+    "instance.queued": _submitted,
+    "instance.started": _started,
+    "attempt.began": lambda _: "its process is running",
+    "instance.cancel_requested": _asked,
+    "instance.retrying": _ended,
+    "instance.requeued": _ended,
+    "instance.ended": _ended,
+}

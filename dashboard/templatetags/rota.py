@@ -1,0 +1,105 @@
+"""What the templates of Rota may say beyond Django's: rows of regions, moments, durations."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from django import template
+from django.template import Context
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from dashboard.presentation import amounts
+from dashboard.presentation.rows import Regions, html_of
+from jobs.telemetry.memory import MEGABYTE
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def region(context: Context, name: str) -> SafeString:
+    """All rows of a region of the page; nothing where the context has none, as in a row drawn alone."""
+    regions: Regions = context.get("regions") or {}
+    return format_html_join("", "{}", ((html_of(name, row, context["now"], regions),) for row in regions.get(name, ())))
+
+
+@register.simple_tag(takes_context=True)
+def moment(context: Context, at: datetime) -> SafeString:
+    """Relative, such as "3 min ago", with the moment itself in a tooltip; kept current by clock.js."""
+    return format_html(
+        '<time datetime="{}" title="{}" data-clock="relative">{}</time>',
+        _iso(at), exact(at), amounts.ago(at, context["now"]),
+    )  # fmt: skip
+
+
+@register.simple_tag(takes_context=True)
+def elapsed(context: Context, since: datetime) -> SafeString:
+    """How long it has been going on, such as "1 min 12 s"; it ticks."""
+    seconds = (context["now"] - since).total_seconds()
+    return format_html(
+        '<time datetime="{}" title="since {}" data-clock="elapsed">{}</time>',
+        _iso(since), exact(since), amounts.ticking(seconds),
+    )  # fmt: skip
+
+
+@register.simple_tag(takes_context=True)
+def countdown(context: Context, until: datetime) -> SafeString:
+    """How long until then, such as "in 12 s"; it ticks, and says "now" when it is over."""
+    return format_html(
+        '<time datetime="{}" title="{}" data-clock="countdown">{}</time>',
+        _iso(until), exact(until), _in(until, context["now"]),
+    )  # fmt: skip
+
+
+@register.simple_tag(takes_context=True)
+def spent(context: Context, since: datetime, expected_seconds: float) -> int:
+    """Per cent of the expected duration that have gone by, 100 at most."""
+    seconds = (context["now"] - since).total_seconds()
+    return max(0, min(100, round(100 * seconds / expected_seconds))) if expected_seconds > 0 else 100
+
+
+@register.filter
+def exact(at: datetime) -> str:
+    """Such as "2026-11-30 09:53:14 UTC"."""
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+@register.filter
+def wall(at: datetime) -> str:
+    """A fire as its zone's clocks show it, such as "Mon 30 Nov 2026, 02:30:00 +0100"; `at` is in that zone."""
+    return at.strftime("%a %d %b %Y, %H:%M:%S %z")
+
+
+@register.filter
+def iso(at: datetime) -> str:
+    return _iso(at)
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    return amounts.duration(seconds)
+
+
+@register.filter
+def size(count: int) -> str:
+    return amounts.size(count)
+
+
+@register.filter
+def megabytes(count: int) -> str:
+    return amounts.size(count * MEGABYTE)
+
+
+@register.filter
+def share(part: float, whole: float) -> int:
+    """Per cent that `part` is of `whole`; 0 of nothing."""
+    return round(100 * part / whole) if whole else 0
+
+
+def _in(until: datetime, now: datetime) -> str:
+    left = until - now
+    return f"in {amounts.ticking(left.total_seconds())}" if left >= timedelta(seconds=1) else "now"
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
