@@ -1,0 +1,23 @@
+"""Addresses of the pages. All but those of logging in ask for a login; what changes anything is POST."""
+
+from django.urls import path
+
+from dashboard.views import instances, jobs, live, new_job, overview
+
+urlpatterns = [
+    path("", overview.overview, name="overview"),
+    path("jobs/", jobs.job_list, name="jobs"),
+    path("jobs/new/", new_job.new_job, name="new-job"),
+    path("jobs/preview/", new_job.preview, name="preview"),
+    path("jobs/<int:job_id>/", jobs.job, name="job"),
+    path("jobs/<int:job_id>/run/", jobs.run, name="run-job"),
+    path("jobs/<int:job_id>/pause/", jobs.pause, name="pause-job"),
+    path("jobs/<int:job_id>/resume/", jobs.resume, name="resume-job"),
+    path("jobs/<int:job_id>/delete/", jobs.delete, name="delete-job"),
+    path("instances/<int:instance_id>/", instances.instance, name="instance"),
+    path("instances/<int:instance_id>/cancel/", instances.cancel, name="cancel-instance"),
+    path("instances/<int:instance_id>/retry/", instances.retry, name="retry-instance"),
+    path("instances/<int:instance_id>/log/", instances.log_part, name="log"),
+    path("instances/<int:instance_id>/log/download/", instances.download, name="download-log"),
+    path("live/rows/", live.rows, name="live-rows"),
+]

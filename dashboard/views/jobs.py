@@ -1,0 +1,97 @@
+"""The list of jobs, one job, and what may be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.once import new_mark, once
+from dashboard.presentation.jobs import find, page_of_jobs
+from dashboard.presentation.rows import Gone
+from dashboard.views.acting import acted, actor_of
+from dashboard.views.pages import live_page
+from jobs import actions
+from jobs.core.states import LIVE
+from jobs.models import Instance, Job
+
+
+@require_safe
+@login_required
+def job_list(request: HttpRequest) -> HttpResponse:
+    number = request.GET.get("page", "1")
+    page, _ = page_of_jobs(int(number) if number.isdecimal() and len(number) < 10 else 1)
+    return live_page(request, "jobs/list.html", [f"jobs:{page.number}"], {"page": page})
+
+
+@require_safe
+@login_required
+def job(request: HttpRequest, job_id: int) -> HttpResponse:
+    return live_page(request, "jobs/job.html", [f"job:{job_id}"], {"job_id": job_id, "job": find_or_404(job_id)})
+
+
+@require_POST
+@login_required
+def run(request: HttpRequest, job_id: int) -> HttpResponse:
+    return once(request, lambda: acted(request, lambda: _run(request, job_id)))
+
+
+@require_POST
+@login_required
+def pause(request: HttpRequest, job_id: int) -> HttpResponse:
+    return _change(request, job_id, actions.pause_job, "Paused: nothing of it starts until it is resumed.")
+
+
+@require_POST
+@login_required
+def resume(request: HttpRequest, job_id: int) -> HttpResponse:
+    return _change(request, job_id, actions.resume_job, "Resumed. What came due meanwhile is not made up for.")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def delete(request: HttpRequest, job_id: int) -> HttpResponse:
+    """GET asks, POST does."""
+    if request.method == "POST":
+        return once(request, lambda: acted(request, lambda: _delete(request, job_id)))
+    live = Instance.objects.filter(job_id=job_id, status__in=LIVE).count()
+    return render(
+        request, "jobs/delete.html", {"job": find_or_404(job_id), "live_count": live, "form_mark": new_mark()}
+    )
+
+
+def find_or_404(job_id: int) -> Job:
+    try:
+        return find(job_id)
+    except Gone as gone:
+        raise Http404(gone.sentence) from gone
+
+
+def _run(request: HttpRequest, job_id: int) -> HttpResponse:
+    submitted = actions.run_job(job_id, actor=actor_of(request), now=timezone.now())
+    return redirect("instance", submitted.instance_id)
+
+
+def _change(request: HttpRequest, job_id: int, action: Callable[..., actions.Changed], sentence: str) -> HttpResponse:
+    def act() -> HttpResponse:
+        if action(job_id, actor=actor_of(request), now=timezone.now()).changed:
+            messages.success(request, sentence)
+        return redirect("job", job_id)
+
+    return acted(request, act)
+
+
+def _delete(request: HttpRequest, job_id: int) -> HttpResponse:
+    name = str(find_or_404(job_id))
+    deleted = actions.delete_job(job_id, actor=actor_of(request), now=timezone.now(), cancel_live=True)
+    if deleted.gone:
+        messages.success(request, f"Deleted {name}, with its instances and their logs.")
+        return redirect("jobs")
+    running = f"{deleted.running} instances are" if deleted.running > 1 else "one instance is"
+    messages.warning(request, f"{running.capitalize()} being stopped first. Delete the job again when they have ended.")
+    return redirect("job", job_id)

@@ -1,0 +1,69 @@
+"""A new job: the form, the preview of its next fires, and what comes of it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from zoneinfo import available_timezones
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from dashboard import forms
+from dashboard.once import once
+from dashboard.views.acting import actor_of
+from dashboard.views.pages import live_page
+from jobs import actions
+
+PREVIEWED = 5
+
+
+@sensitive_post_parameters("environment")
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def new_job(request: HttpRequest) -> HttpResponse:
+    if request.method == "POST":
+        return once(request, lambda: _create(request))
+    return _page(request, forms.blank_form())
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest) -> HttpResponse:
+    """A fragment with the next fires of what the form says, or with what is wrong with it. Stores nothing."""
+    now = timezone.now()
+    try:
+        found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
+    except actions.InvalidInput as refusal:
+        context = {"sentences": [problem.sentence for problem in refusal.problems]}
+        return render(request, "jobs/preview.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
+
+
+def _create(request: HttpRequest) -> HttpResponse:
+    posted = request.POST.dict()
+    start = posted.get("when") != "by_hand"
+    try:
+        created = actions.create_job(forms.job_input(posted), actor=actor_of(request), now=timezone.now(), start=start)
+    except actions.InvalidInput as refusal:
+        return _page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    if created.instance_id is not None:
+        return redirect("instance", created.instance_id)
+    messages.success(request, f"Created {created.name}.")
+    return redirect("job", created.job_id)
+
+
+def _page(request: HttpRequest, form: forms.JobForm, status: int = HTTPStatus.OK) -> HttpResponse:
+    context = {
+        "form": form,
+        "field": form.fields,
+        "runs": forms.RUNS,
+        "whens": forms.WHENS,
+        "priorities": ("low", "medium", "high", "critical"),
+        "zones": sorted(available_timezones()),
+    }
+    return live_page(request, "jobs/new.html", [], context, status=status)
