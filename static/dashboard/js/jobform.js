@@ -1,0 +1,74 @@
+// The form of a new job: shows the inputs of what is chosen, previews the next fires, proposes a name.
+const PAUSE_MS = 250;
+
+export function startJobForm(form) {
+  form.addEventListener("change", () => showChosen(form));
+  form.addEventListener("input", () => showChosen(form));
+  showChosen(form);
+  startPreview(form, form.querySelector("[data-preview]"));
+  startName(form);
+}
+
+function showChosen(form) {
+  for (const part of form.querySelectorAll("[data-shown-by]")) {
+    const chosen = form.elements[part.dataset.shownBy].value;
+    part.toggleAttribute("data-off", !part.dataset.values.split(" ").includes(chosen));
+  }
+  const now = form.elements.when.value === "now";
+  form.querySelector("[data-submit]").textContent = now ? "Run it now" : "Create job";
+}
+
+function startPreview(form, box) {
+  const timing = ["when", "schedule_expression", "start_date", "end_date", "timezone"];
+  let timer = 0;
+  let asked = null;
+  const ask = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    box.hidden = ["now", "by_hand"].includes(form.elements.when.value);
+    const body = new URLSearchParams(timing.map((name) => [name, form.elements[name].value]));
+    if (box.hidden || !(body.get("schedule_expression") || body.get("start_date"))) {
+      box.hidden = true;
+      return;
+    }
+    const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+    try {
+      const answer = await fetch(form.dataset.previewUrl, { method: "POST", body, headers, signal: asked.signal });
+      if (!answer.redirected && [200, 422].includes(answer.status)) box.innerHTML = await answer.text();
+    } catch (error) {
+      if (error.name !== "AbortError") box.textContent = "The preview cannot be had now: no connection.";
+    }
+  };
+  const soon = (event) => {
+    if (!timing.includes(event.target.name)) return;
+    clearTimeout(timer);
+    timer = setTimeout(ask, PAUSE_MS);
+  };
+  form.addEventListener("input", soon);
+  form.addEventListener("change", soon);
+  ask();
+}
+
+// The name follows what runs until somebody types one.
+function startName(form) {
+  const name = form.elements.name;
+  let proposed = "";
+  form.addEventListener("input", (event) => {
+    if (!["script_content", "command", "script_path"].includes(event.target.name)) return;
+    if (name.value && name.value !== proposed) return;
+    proposed = propose(event.target.name, event.target.value);
+    name.value = proposed;
+  });
+}
+
+function propose(kind, text) {
+  if (kind === "script_path") return slug(text.split("/").pop().replace(/\.\w+$/, ""));
+  if (kind === "command") return slug(text.trim().split(/\s+/).slice(0, 2).map((word) => word.split("/").pop()).join(" "));
+  const told = text.match(/^\s*(?:#!.*\n\s*)?(?:#|"""|''')\s*(.+)/);
+  const made = text.match(/^\s*(?:async\s+)?def\s+(\w+)/m) ?? text.match(/print\(f?["'](.+?)["']/);
+  return slug((told ?? made)?.[1] ?? (text.trim() ? "script" : ""));
+}
+
+function slug(text) {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 40);
+}

@@ -1,0 +1,160 @@
+// Keeps the page up to date: by the socket, and where it cannot be had by asking again and again.
+import { showLoads, takeLoads } from "./loads.js";
+import { showRows } from "./regions.js";
+import { noteTrouble } from "./trouble.js";
+
+const SILENCE_MS = 8000; // the server says something at least every five seconds
+const OPENING_MS = 4000;
+const POLL_MS = 4000;
+const WAITS_MS = [300, 700, 1500, 2500]; // before the next try; the last one for ever
+const HIDDEN_MS = 5000;
+const SIGNED_OUT = [4401, 4403];
+const RESUMES = { load: () => ({}) };
+
+export function startLive(body, log) {
+  const topics = new Map(body.dataset.topics.split(" ").map((topic) => [topic, { board: "", version: 0 }]));
+  const badge = badgeOn(document.getElementById("connection"));
+  let socket = null;
+  let tries = 0;
+  let heardAt = 0;
+  let timer = 0;
+  let polling = 0;
+  let over = false;
+
+  function cursors() {
+    const wish = {};
+    for (const [topic, cursor] of topics) {
+      if (!topic.startsWith("log:")) wish[topic] = RESUMES[topic]?.() ?? cursor;
+      else if (log?.ready) wish[topic] = log.cursor();
+    }
+    return wish;
+  }
+
+  function watch() {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ watch: cursors() }));
+  }
+
+  function connect() {
+    clearTimeout(timer);
+    if (over || document.hidden) return;
+    drop();
+    const mine = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/live`);
+    socket = mine;
+    heardAt = performance.now() - SILENCE_MS + OPENING_MS;
+    mine.onopen = watch;
+    mine.onmessage = (event) => {
+      if (mine !== socket) return;
+      heard();
+      take(JSON.parse(event.data));
+      mine.send('{"ack":true}');
+    };
+    mine.onclose = (event) => {
+      if (mine !== socket) return;
+      socket = null;
+      if (SIGNED_OUT.includes(event.code)) signedOut();
+      else again();
+    };
+  }
+
+  function heard() {
+    heardAt = performance.now();
+    tries = 0;
+    clearInterval(polling);
+    polling = 0;
+    badge("good", "live", "This page is up to date.");
+  }
+
+  function again() {
+    if (over || document.hidden) return;
+    if (!polling) badge("warn", "reconnecting", "The connection was lost; trying to get it back.");
+    if (tries >= 2 && !polling) {
+      poll();
+      polling = setInterval(poll, POLL_MS);
+    }
+    clearTimeout(timer);
+    timer = setTimeout(connect, WAITS_MS[Math.min(tries++, WAITS_MS.length - 1)]);
+  }
+
+  function drop() {
+    if (!socket) return;
+    const old = socket;
+    socket = null; // its handlers do nothing from here on
+    old.close();
+  }
+
+  function take(frame) {
+    if (frame.kind === "rows") {
+      topics.set(frame.topic, { board: frame.board, version: frame.version, position: frame.position });
+      showRows(frame.regions);
+      showLoads();
+      if (frame.topic === "site") noteTrouble(frame.regions);
+    } else if (frame.kind === "load") takeLoads(frame);
+    else if (frame.kind === "log") log?.take(frame);
+  }
+
+  async function poll() {
+    if (document.hidden) return;
+    const asked = [...topics.keys()].filter((topic) => !topic.startsWith("log:"));
+    try {
+      const query = new URLSearchParams(asked.map((topic) => ["topic", topic]));
+      const answer = await fetch(`${body.dataset.rowsUrl}?${query}`, { redirect: "manual" });
+      if (answer.type === "opaqueredirect") return signedOut();
+      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+      const { frames } = await answer.json();
+      if (!polling) return;
+      frames.forEach(take);
+      if (log?.follows) await log.fetchMore();
+      badge("warn", "polling", "Live updates cannot be had; this page asks for what is new every four seconds.");
+    } catch {
+      if (polling) badge("bad", "offline", "The server cannot be reached; trying again.");
+    }
+  }
+
+  function signedOut() {
+    over = true;
+    clearInterval(polling);
+    badge("bad", "signed out", "Reload the page to sign in again.");
+  }
+
+  function lookAfter() {
+    const silence = performance.now() - heardAt;
+    if (!socket || silence < SILENCE_MS) return;
+    const seconds = Math.round(silence / 1000);
+    badge("bad", `stale ${seconds} s`, "Nothing has come from the server for a while; connecting again.");
+    // A connection that was cut on the way may look open for minutes.
+    drop();
+    again();
+  }
+
+  let rest = 0;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(rest);
+    if (document.hidden) rest = setTimeout(sleep, HIDDEN_MS);
+    else if (!socket) connect();
+  });
+  function sleep() {
+    drop();
+    clearTimeout(timer);
+    clearInterval(polling);
+    polling = 0;
+    badge("quiet", "resting", "Nobody looks at this page now; it goes on when somebody does.");
+  }
+
+  addEventListener("online", () => {
+    tries = 0;
+    connect();
+  });
+  setInterval(lookAfter, 1000);
+  log?.whenReady(watch);
+  badge("quiet", "connecting", "");
+  connect();
+}
+
+function badgeOn(element) {
+  return (tone, word, title) => {
+    if (!element) return;
+    element.dataset.tone = tone;
+    if (element.textContent !== word) element.textContent = word;
+    element.title = title;
+  };
+}

@@ -1,0 +1,15 @@
+// Wires each behaviour to the elements that ask for it by data attributes. Every page works without any of them.
+import { startClock } from "./clock.js";
+import { startForms } from "./forms.js";
+import { startJobForm } from "./jobform.js";
+import { startLive } from "./live.js";
+import { startLog } from "./log.js";
+import { startMenus } from "./menus.js";
+
+startClock();
+startForms();
+startMenus();
+for (const form of document.querySelectorAll("[data-job-form]")) startJobForm(form);
+const log = document.querySelector("[data-log]");
+const view = log ? startLog(log) : null;
+if (document.body.hasAttribute("data-live")) startLive(document.body, view);
