@@ -19,14 +19,14 @@ from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, STARTED, WORK, RunDir
-from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
+from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import MemoryPeak
 from jobs.execution.verdict import CANCEL as CANCELLED
 from jobs.execution.verdict import TIMEOUT, verdict
 
-OOM_SCORE = -500
+OOM_SCORE = b"-500"
 WAKE = 0
 
 
@@ -201,13 +201,14 @@ def lower_oom_score() -> int | None:
     """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
     back; None where only root may do this.
     """
+    fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)
     try:
-        with open("/proc/self/oom_score_adj", "r+", encoding="ascii") as file:  # noqa: PTH123 pathlib costs start-up
-            before = int(file.read())
-            file.seek(0)
-            file.write(str(OOM_SCORE))
+        before = int(os.read(fd, 16))
+        os.write(fd, OOM_SCORE)
     except PermissionError:
         return None
+    finally:
+        os.close(fd)
     return before
 
 

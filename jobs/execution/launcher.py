@@ -18,6 +18,7 @@ import sys
 import traceback
 from typing import NoReturn
 
+from jobs.execution import moment
 from jobs.execution.runner import run
 from jobs.execution.spawn import close_all_but
 
@@ -31,6 +32,7 @@ def main(fd: int) -> None:
     ended = watch_children()
     service = socket.socket(fileno=fd)
     service.set_inheritable(False)
+    moment.boot_id()  # read once, not in every runner
     gc.freeze()  # a collection in a child would copy every page of what was loaded here
     poll = select.poll()
     poll.register(service, select.POLLIN)

@@ -18,6 +18,7 @@ from jobs.execution.program import Program, StartError, check_readable, explain_
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LIBC = ctypes.CDLL(None, use_errno=True)
 ERROR_FD = 3
+OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 
 
 class Surroundings(NamedTuple):
@@ -125,8 +126,9 @@ def default_signals() -> None:
 
 def set_oom_score(value: int | None) -> None:
     if value is not None:
-        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123 pathlib costs start-up
-            file.write(str(value))
+        fd = os.open(OOM_SCORE_FILE, os.O_WRONLY | os.O_CLOEXEC)
+        os.write(fd, b"%d" % value)
+        os.close(fd)
 
 
 def enter(directory: str) -> None:
