@@ -70,7 +70,7 @@ class MemoryStore:
 
     # --- the Store contract ---
 
-    def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:
+    def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:  # noqa: ARG002 - the port's signature
         """See `jobs.core.port.Store`. Moves are made in the ORM store's order: ends, fires, queueing, starts."""
         instances: set[int] = set()
         schedules: set[int] = set()

@@ -24,6 +24,7 @@ from jobs.execution.local import LocalExecutor
 from jobs.service import registration
 from jobs.service.capacity import Capacity
 from jobs.service.disk import DiskGuard
+from jobs.service.every import Every
 from jobs.service.follow import Follower
 from jobs.service.launching import launches
 from jobs.service.mailbox import Mailbox
@@ -75,7 +76,8 @@ class EngineLoop(threading.Thread):
         self._busy: dict[int, float] = {}
         self._engine: Engine
         self._follower: Follower
-        self._next_look = self._next_beat = 0.0
+        self._look = Every(LOOK_SECONDS)
+        self._heartbeat = Every(HEARTBEAT_SECONDS)
         self._wake_at: datetime | None = None
 
     def stop(self) -> None:
@@ -110,14 +112,14 @@ class EngineLoop(threading.Thread):
         inputs, poked = self._mailbox.take()
         self._remember(inputs)
         now = utc_now()
-        if self._is_time("_next_beat", HEARTBEAT_SECONDS):
-            inputs += self._beat(now)
-        if looks := self._is_time("_next_look", LOOK_SECONDS):
+        if looks := self._look.is_due():
             self._busy = self._load()  # over less than about a second such a figure means nothing
         if looks or poked:
             inputs += self._follower.look(poked=poked)
         inputs += self._beyond_horizon(now)
         self._pass(now, inputs)
+        if self._heartbeat.is_due():  # last, because its write would make late what is due now
+            self._beat(now)
 
     def _pass(self, now: datetime, inputs: list[Input]) -> None:
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
@@ -144,31 +146,23 @@ class EngineLoop(threading.Thread):
 
     def _deadline(self) -> float:
         """When to wake by `time.monotonic()` if nothing comes. Never before the wall-clock moment waited for."""
-        deadline = min(self._next_look, self._next_beat)
+        deadline = min(self._look.next_at, self._heartbeat.next_at)
         if self._wake_at is not None:
             deadline = min(deadline, time.monotonic() + (self._wake_at - utc_now()).total_seconds())
         return deadline
-
-    def _is_time(self, which: str, period: float) -> bool:
-        now = time.monotonic()
-        if now < getattr(self, which):
-            return False
-        setattr(self, which, now + period)
-        return True
 
     def _remember(self, inputs: list[Input]) -> None:
         for told in inputs:
             if isinstance(told, Ended):
                 self._unsettled[told.token] = told.outcome
 
-    def _beat(self, now: datetime) -> list[Input]:
+    def _beat(self, now: datetime) -> None:
         registration.beat(self._node.pk, now)
         self._on_beat()
         change = self._disk.look()
-        if change is None:
-            return []
-        registration.stop_admission(self._node, change, now)
-        return [AdmissionChanged(change)]
+        if change is not None:
+            registration.stop_admission(self._node, change, now)
+            self._mailbox.put(AdmissionChanged(change))
 
     def _beyond_horizon(self, now: datetime) -> list[Input]:
         horizon = self._follower.horizon
@@ -190,7 +184,6 @@ class EngineLoop(threading.Thread):
         )
         self._follower = Follower(self._store.actor)
         self._wake_at = None
-        self._next_look = self._next_beat = 0.0
         self._remember(self._mailbox.take()[0])
         recovered = recover(
             self._engine,

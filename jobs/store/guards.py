@@ -31,7 +31,7 @@ RULES = [
         "schedule_only_rises",
         "jobs_schedule",
         "last_logical_at",
-        "OLD.last_logical_at IS NOT NULL AND (NEW.last_logical_at IS NULL OR NEW.last_logical_at < OLD.last_logical_at)",
+        "OLD.last_logical_at IS NOT NULL AND COALESCE(NEW.last_logical_at < OLD.last_logical_at, true)",
         "the last logical date of a schedule only rises: a fire would happen twice",
     ),
 ]
@@ -47,18 +47,20 @@ def install(connection: BaseDatabaseWrapper) -> None:
 
 
 def _sqlite(name: str, table: str, column: str, refused: str, sentence: str) -> list[str]:
-    return [
-        f"DROP TRIGGER IF EXISTS {name}",
-        f"CREATE TRIGGER {name} BEFORE UPDATE OF {column} ON {table} WHEN {refused} "
-        f"BEGIN SELECT RAISE(ABORT, '{sentence}'); END",
-    ]
+    trigger = f"""
+        CREATE TRIGGER {name} BEFORE UPDATE OF {column} ON {table} WHEN {refused}
+        BEGIN SELECT RAISE(ABORT, '{sentence}'); END
+    """
+    return [f"DROP TRIGGER IF EXISTS {name}", trigger]
 
 
 def _postgresql(name: str, table: str, column: str, refused: str, sentence: str) -> list[str]:
-    return [
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
-        f"$$ BEGIN RAISE EXCEPTION '{sentence}' USING ERRCODE = 'check_violation'; END $$",
-        f"DROP TRIGGER IF EXISTS {name} ON {table}",
-        f"CREATE TRIGGER {name} BEFORE UPDATE OF {column} ON {table} FOR EACH ROW WHEN ({refused}) "
-        f"EXECUTE FUNCTION {name}()",
-    ]
+    function = f"""
+        CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION '{sentence}' USING ERRCODE = 'check_violation'; END $$
+    """
+    trigger = f"""
+        CREATE TRIGGER {name} BEFORE UPDATE OF {column} ON {table}
+        FOR EACH ROW WHEN ({refused}) EXECUTE FUNCTION {name}()
+    """
+    return [function, f"DROP TRIGGER IF EXISTS {name} ON {table}", trigger]

@@ -80,7 +80,7 @@ class Unreadable:
 
     error: Exception
 
-    def next_after(self, moment: datetime) -> datetime | None:
+    def next_after(self, moment: datetime) -> datetime | None:  # noqa: ARG002 - the port's signature
         raise self.error
 
     def describe(self) -> str:

@@ -8,6 +8,7 @@ from jobs import models
 from jobs.core import records
 from jobs.core.states import Status
 
+
 def job(row: models.Job) -> records.Job:
     """The definition as decisions need it."""
     return records.Job(

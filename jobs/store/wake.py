@@ -47,7 +47,7 @@ def after_commit() -> None:
 
 
 def _wake() -> None:
-    for listener in list(_listeners):
+    for listener in tuple(_listeners):
         listener()
     if not _engines_here and connection.vendor == "sqlite":
         send_datagram(settings.DATA_DIR)
@@ -56,11 +56,11 @@ def _wake() -> None:
 def send_datagram(data_dir: Path) -> None:
     """One empty datagram to the service of this data folder. Nobody there, or its buffer full, is fine: see above."""
     with (
+        contextlib.suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError),
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as sender,
         short_path(data_dir) as path,
     ):
-        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError):
-            sender.sendto(b"", path)
+        sender.sendto(b"", path)
 
 
 @contextlib.contextmanager
