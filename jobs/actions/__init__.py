@@ -18,7 +18,7 @@ from jobs.actions.answers import (
 )
 from jobs.actions.deletion import delete_job
 from jobs.actions.instances import cancel_instance, retry_instance
-from jobs.actions.jobs import change_job, create_job, pause_job, resume_job, run_job
+from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
 from jobs.actions.preview import Preview, preview
 
 __all__ = [
@@ -35,6 +35,8 @@ __all__ = [
     "Submitted",
     "cancel_instance",
     "change_job",
+    "check_edit",
+    "check_new_job",
     "create_job",
     "delete_job",
     "pause_job",

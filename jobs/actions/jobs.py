@@ -13,24 +13,39 @@ from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
-from jobs.models import Instance, Job
+from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, wishes
 from jobs.store.schedules import is_due_at_once
 from jobs.store.specs import JobSpec
 
 
-def create_job(raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True) -> Created:
-    """Store a job; a `once` without a date, or with one that has just passed, runs at once unless `start` is off.
-
-    `raw` is as for `read_job`. Raises InvalidInput with nothing stored.
-    """
+def check_new_job(raw: Mapping[str, Any], *, now: datetime) -> JobSpec:
+    """What `create_job` would store. Raises InvalidInput."""
     spec = read_job(raw, capacity=largest_capacity(), now=now)
     if Job.objects.filter(name=spec.name).exists():
         raise _name_taken(spec.name)
+    return spec
+
+
+def check_edit(job: Job, schedule: Schedule | None, patch: Mapping[str, Any], *, now: datetime) -> JobSpec:
+    """What `change_job` would store. Raises InvalidInput."""
+    before = spec_of(job, schedule)
+    spec = read_job(edited(before, patch), capacity=largest_capacity(), now=now, before=before)
+    if Job.objects.exclude(pk=job.pk).filter(name=spec.name).exists():
+        raise _name_taken(spec.name)
+    return spec
+
+
+def create_job(raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True) -> Created:
+    """Store a job. A `once` with a date that has just passed runs at once; so does one without, unless `start` is off.
+
+    `raw` is as for `read_job`. Raises InvalidInput with nothing stored.
+    """
+    spec = check_new_job(raw, now=now)
     try:
         with transaction.atomic():
             job = definitions.insert(spec, actor=actor, now=now)
-            instance = _submit_if_due(job, spec, actor, now) if start else None
+            instance = _submit_if_due(job, spec, actor, now, start=start)
     except IntegrityError:
         # Two at once: both found the name free, and the database let one of them have it.
         if Job.objects.filter(name=spec.name).exists():
@@ -47,16 +62,12 @@ def change_job(
     `revision`: the one that was edited, if whoever edits saw the whole job: another's edit since then is not undone.
     Raises InvalidInput, Refused, NotFound.
     """
-    capacity = largest_capacity()
     try:
         with transaction.atomic():
             job, schedule = definitions.lock(job_id)
             if revision is not None and revision != job.revision:
                 raise Refused(f"{job.name} was changed by somebody else meanwhile; load it again, then change it.")
-            before = spec_of(job, schedule)
-            spec = read_job(edited(before, patch), capacity=capacity, now=now, before=before)
-            if spec.name != job.name and Job.objects.filter(name=spec.name).exists():
-                raise _name_taken(spec.name)
+            spec = check_edit(job, schedule, patch, now=now)
             return Changed(job_id, definitions.change(job, schedule, spec, actor=actor, now=now))
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
@@ -93,9 +104,9 @@ def run_job(job_id: int, *, actor: str, now: datetime) -> Submitted:
     return Submitted(instance.pk, job_id, is_new=True)
 
 
-def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime) -> Instance | None:
+def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime, *, start: bool) -> Instance | None:
     if spec.schedule is None:
-        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now)
+        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now) if start else None
     if is_due_at_once(spec.schedule, now):
         return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=spec.schedule.start_at)
     return None

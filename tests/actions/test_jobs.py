@@ -48,6 +48,11 @@ def test_once_a_little_back_runs_for_its_own_date():
     assert (job.schedule.next_at, job.schedule.last_logical_at) == (None, Instance.objects.get().logical_at)
 
 
+def test_date_just_passed_runs_even_when_only_saved():
+    make_job(start=False, start_date="2026-05-04T12:00")
+    assert Instance.objects.count() == 1
+
+
 def test_creator_is_who_asked(django_user_model):
     ada = django_user_model.objects.create_user("ada")
     assert make_job(created_by="somebody else").created_by == ada
@@ -88,6 +93,11 @@ def test_interval_is_counted_from_its_start_else_creation():
     assert plain.schedule.next_at == later(minutes=15)
     started = make_job("started", schedule_type="interval", schedule_expression="15m", start_date="2026-01-01T10:07")
     assert started.schedule.next_at == datetime(2026, 5, 4, 12, 7, tzinfo=UTC)
+
+
+def test_hashed_minute_differs_by_schedule():
+    hourly = {"schedule_type": "cron", "schedule_expression": "H * * * *"}
+    assert len({make_job(f"job {n}", **hourly).schedule.next_at for n in range(8)}) > 1
 
 
 def test_phase_of_an_interval_survives_edits():

@@ -1,0 +1,139 @@
+"""Jobs in admin: edited with their schedule; run, paused, resumed and deleted in bulk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html
+
+from jobs import actions
+from jobs.actions import ActionError, Deleted
+from jobs.admin.job_form import JobForm
+from jobs.admin.outcomes import act_on_each
+from jobs.core.invalid import InvalidSchedule
+from jobs.core.states import LIVE
+from jobs.models import Instance, Job
+from jobs.store.schedules import spec_of, trigger_of
+
+
+@admin.register(Job)
+class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+    form = JobForm
+    list_display = ("name", "kind", "runs", "next_run", "cores", "memory_mb", "priority", "paused_at", "created_by")
+    list_filter = ("kind", "priority", "schedule__type", ("paused_at", admin.EmptyFieldListFilter))
+    list_select_related = ("schedule", "created_by")
+    list_per_page = 50
+    search_fields = ("name", "description")
+    show_full_result_count = False
+    readonly_fields = ("paused_at", "paused_by", "created_by", "created_at", "updated_at", "runs", "next_run")
+    actions = ("run_now", "pause", "resume", "delete_jobs")
+    fieldsets = (
+        (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
+        ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
+        ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
+        (
+            "Limits and failure",
+            {
+                "fields": (
+                    "timeout_seconds", "kill_grace_seconds", "max_retries", "retry_delay_seconds",
+                    "retry_max_delay_seconds", "retry_jitter", "notify_email", "notify_webhook",
+                )
+            },
+        ),
+        ("Other", {"fields": ("tags", "keep_workspace")}),
+        ("As it is", {"fields": readonly_fields}),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
+        found: QuerySet[Job] = super().get_queryset(request)
+        is_list = request.resolver_match is not None and request.resolver_match.url_name == "jobs_job_changelist"
+        return found.defer("body", "environment") if is_list else found
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
+        """Not Django's way: it knows nothing of processes, and loads the whole history to list it."""
+        return False
+
+    def has_remove_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("jobs.delete_job")
+
+    @admin.display(description="runs")
+    def runs(self, job: Job) -> str:
+        schedule = getattr(job, "schedule", None)
+        if schedule is None or spec_of(schedule) is None:
+            return "only when asked"
+        try:
+            return schedule.fault or trigger_of(schedule).describe()
+        except InvalidSchedule as refusal:
+            return refusal.sentence
+
+    @admin.display(description="next run", ordering="schedule__next_at")
+    def next_run(self, job: Job) -> Any:
+        schedule = getattr(job, "schedule", None)
+        return schedule.next_at if schedule else None
+
+    # --- One job ---
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The form has been checked; what is refused after that was somebody else's doing in the same moment."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except ActionError as refusal:
+            self.message_user(request, refusal.sentence, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+    def save_model(self, request: HttpRequest, obj: Job, form: JobForm, change: bool) -> None:
+        """Saving starts nothing, here as everywhere; "run now" does."""
+        act = {"actor": request.user.get_username(), "now": timezone.now()}
+        if change:
+            actions.change_job(obj.pk, form.raw, revision=form.edited_revision, **act)
+        else:
+            obj.pk = actions.create_job(form.raw, start=False, **act).job_id
+        obj.refresh_from_db()
+
+    # --- Many ---
+
+    @admin.action(description="Run now", permissions=["change"])
+    def run_now(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        act_on_each(request, ids_of(jobs), actions.run_job, "{} instances submitted")
+
+    @admin.action(description="Pause", permissions=["change"])
+    def pause(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        act_on_each(request, ids_of(jobs), actions.pause_job, "{} jobs paused", counts=is_change)
+
+    @admin.action(description="Resume", permissions=["change"])
+    def resume(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
+        act_on_each(request, ids_of(jobs), actions.resume_job, "{} jobs resumed", counts=is_change)
+
+    @admin.action(description="Delete with history…", permissions=["remove"])
+    def delete_jobs(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
+        """Asks first; with "cancel" what waits and runs is cancelled."""
+        if request.POST.get("confirmed"):
+            delete = partial(actions.delete_job, cancel_live="cancel" in request.POST)
+            act_on_each(request, ids_of(jobs), partial(_delete, request, delete), "{} jobs deleted")
+            return None
+        live = Instance.objects.filter(job__in=ids_of(jobs), status__in=LIVE).count()
+        context = {"title": "Delete jobs", "jobs": jobs, "live": live, "opts": self.model._meta}
+        return TemplateResponse(request, "admin/jobs/delete_jobs.html", self.admin_site.each_context(request) | context)
+
+
+def ids_of(jobs: QuerySet[Job]) -> Iterable[int]:
+    return list(jobs.order_by("pk").values_list("pk", flat=True))
+
+
+def is_change(answer: actions.Changed) -> bool:
+    return bool(answer.changed)
+
+
+def _delete(request: HttpRequest, delete: Any, job_id: int, **act: Any) -> bool:
+    answer: Deleted = delete(job_id, **act)
+    if not answer.gone:
+        sentence = "Job {} is paused, {} of its instances are being stopped; delete it again when they have ended."
+        messages.warning(request, format_html(sentence, job_id, answer.running))
+    return answer.gone

@@ -1,0 +1,115 @@
+"""A job and its schedule in one form, checked as the API checks them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils import timezone
+
+from jobs.actions import InvalidInput, check_edit, check_new_job
+from jobs.actions.bodies import MASK
+from jobs.actions.definition import raw_of, spec_of
+from jobs.actions.forms import environment_text, raw_from_form
+from jobs.core.expressions import SCHEDULE_TYPES
+from jobs.models import Job
+
+WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
+LINE = {"class": "vTextField", "spellcheck": "false"}
+
+
+def line(help_text: str = "", label: str | None = None) -> forms.CharField:
+    return forms.CharField(required=False, label=label, help_text=help_text, widget=forms.TextInput(LINE))
+
+
+def lines(rows: int, help_text: str = "") -> forms.CharField:
+    widget = forms.Textarea(WIDE | {"rows": rows})
+    return forms.CharField(required=False, strip=False, help_text=help_text, widget=widget)
+
+
+class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    """Fields have the API's names and hold text; what it means, and whether it may be, `jobs.actions` says."""
+
+    name = line()
+    description = lines(2)
+    script_content = lines(16, "A Python script; or give a path, or a command.")
+    script_path = line("Absolute, on the node.")
+    command = lines(2, "A line for the shell.")
+    environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
+    cpu_cores_required = line(label="Cores")
+    memory_mb_required = line("Reserved, not enforced. 0 reserves none.", label="Memory (MB)")
+    timeout_seconds = line("Empty: no limit.")
+    kill_grace_seconds = line("Between TERM and KILL.")
+    schedule_type = forms.ChoiceField(choices=[(name, name) for name in SCHEDULE_TYPES])
+    schedule_expression = line("30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS]. None for once.")
+    start_date = line("ISO date or moment. A once without it runs only when asked.")
+    end_date = line("Inclusive.")
+    timezone = line()
+    max_retries = line("Empty: 3 for a once, else 0.")
+    retry_delay_seconds = line()
+    retry_max_delay_seconds = line()
+    retry_jitter = forms.BooleanField(required=False)
+    priority = forms.ChoiceField(choices=Job.Priority.choices)
+    tags = line("Separated by commas.")
+    keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
+    notify_email = line("Told when an instance fails for good; separated by commas.")
+    notify_webhook = line()
+    revision = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    class Meta:
+        model = Job
+        fields: tuple[str, ...] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial = self._stored() if self.instance.pk else NEW | self.initial
+
+    def _stored(self) -> dict[str, Any]:
+        job = self.instance
+        raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
+        raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
+        raw["tags"] = ", ".join(raw["tags"])
+        raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]
+        raw["timezone"] = raw["timezone"] or settings.DEFAULT_TIME_ZONE
+        return {name: f"{value:g}" if isinstance(value, float) else value for name, value in raw.items()} | {
+            "revision": job.revision
+        }
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The API's fields as they were entered, for create_job or change_job."""
+        values = {name: value for name, value in self.cleaned_data.items() if name != "revision"}
+        return raw_from_form(values | {"retry_jitter": "yes" if values["retry_jitter"] else "no"})
+
+    @property
+    def edited_revision(self) -> int | None:
+        """Of the job that the form showed; None for a new one."""
+        given = self.cleaned_data.get("revision", "")
+        return int(given) if given.isascii() and given.isdecimal() else None
+
+    def clean(self) -> dict[str, Any]:
+        if self.errors:
+            return self.cleaned_data
+        job = self.instance
+        try:
+            if job.pk:
+                check_edit(job, getattr(job, "schedule", None), self.raw, now=timezone.now())
+            else:
+                check_new_job(self.raw, now=timezone.now())
+        except InvalidInput as refusal:
+            for problem in refusal.problems:
+                self.add_error(problem.field if problem.field in self.fields else None, problem.sentence)
+        if job.pk and self.edited_revision != job.revision:
+            self.add_error(None, "This job was changed by somebody else meanwhile; load it again, then change it.")
+        return self.cleaned_data
+
+    def _post_clean(self) -> None:
+        """Nothing is put into the model from here: its fields hold what the actions make of these texts."""
+
+
+NEW = {
+    "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
+    "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
+    "retry_jitter": True, "priority": Job.Priority.MEDIUM,
+}  # fmt: skip

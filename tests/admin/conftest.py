@@ -1,0 +1,3 @@
+from tests.api.site import site
+
+__all__ = ["site"]

@@ -1,0 +1,33 @@
+"""Admin in a browser, under the site's policy: nothing inline, nothing from elsewhere."""
+
+from jobs.models import Job
+from tests.actions.places import make_job
+from tests.api.site import sign_in
+
+
+def test_job_is_made_and_paused_in_a_browser(site, page, admin_user):
+    sign_in(page, site, admin_user)
+    page.goto(f"{site}/admin/jobs/job/add/")
+    page.fill("[name=name]", "nightly")
+    page.fill("[name=command]", "true")
+    page.select_option("[name=schedule_type]", "daily")
+    page.fill("[name=schedule_expression]", "10:00")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("was added successfully").wait_for()
+    page.check("[name=_selected_action]")
+    page.select_option("[name=action]", "pause")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_text("1 jobs paused.").wait_for()
+    assert Job.objects.get().paused
+
+
+def test_deletion_is_confirmed_in_a_browser(site, page, admin_user):
+    make_job()
+    sign_in(page, site, admin_user)
+    page.goto(f"{site}/admin/jobs/job/")
+    page.check("[name=_selected_action]")
+    page.select_option("[name=action]", "delete_jobs")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_text("1 jobs deleted.").wait_for()
+    assert not Job.objects.exists()

@@ -1,0 +1,87 @@
+import pytest
+from django.utils import timezone
+
+from jobs.api.tokens import make_token
+from jobs.models import ApiToken, Attempt, Event, Instance, Node
+from tests.actions.places import NOW, make_instance, make_job
+from tests.admin.test_jobs import act, messages
+
+pytestmark = pytest.mark.django_db
+MODELS = ("job", "instance", "attempt", "event", "node", "apitoken")
+
+
+@pytest.fixture
+def rows(admin_user):
+    """One of each, with a name that looks like code."""
+    job = make_job("<script>alert(1)</script>{{7*7}}")
+    instance = make_instance(job, "running")
+    attempt = Attempt.objects.create(
+        instance=instance, number=1, token="t", status="running", node=instance.node, created_at=NOW, cores=[0]
+    )
+    make_token(admin_user, label="ci", now=timezone.now())
+    return {
+        "job": job, "instance": instance, "attempt": attempt, "event": Event.objects.first(),
+        "node": Node.objects.get(), "apitoken": ApiToken.objects.get(),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("query", ["", "?q=1", "?q=abc", "?q=%00", "?q=99999999999999999999999"])
+def test_every_list_opens_and_is_searched(admin_client, rows, model, query):
+    page = admin_client.get(f"/admin/jobs/{model}/{query}")
+    assert page.status_code == 200
+    assert b"<script>alert" not in page.content
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_row_opens(admin_client, rows, model):
+    page = admin_client.get(f"/admin/jobs/{model}/{rows[model].pk}/change/")
+    assert page.status_code == 200
+    assert b"<script>alert" not in page.content
+
+
+@pytest.mark.parametrize("model", ["instance", "attempt", "event", "node"])
+def test_what_the_engine_writes_is_only_looked_at(admin_client, rows, model):
+    row = rows[model]
+    assert admin_client.get(f"/admin/jobs/{model}/add/").status_code == 403
+    assert admin_client.post(f"/admin/jobs/{model}/{row.pk}/change/", {"status": "success"}).status_code == 403
+    assert admin_client.post(f"/admin/jobs/{model}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    act(admin_client, "delete_selected", row, post="yes")
+    assert type(row).objects.filter(pk=row.pk).exists()
+
+
+def test_instances_are_cancelled_in_bulk(admin_client):
+    job = make_job()
+    rows = [make_instance(job, status) for status in ("queued", "running", "success")]
+    assert messages(act(admin_client, "cancel", *rows)) == ["2 instances cancelled or being stopped."]
+    assert list(Instance.objects.order_by("pk").values_list("status", flat=True)) == ["cancelled", "running", "success"]
+
+
+def test_instances_are_retried_in_bulk(admin_client):
+    job = make_job()
+    rows = [make_instance(job, status) for status in ("failed", "running")]
+    told = messages(act(admin_client, "retry", *rows))
+    assert told[0] == "1 retries submitted."
+    assert "is running" in told[1]
+    assert Instance.objects.filter(retry_of=rows[0]).count() == 1
+
+
+def test_token_is_revoked_and_never_shown(admin_client, rows):
+    token = rows["apitoken"]
+    page = admin_client.get(f"/admin/jobs/apitoken/{token.pk}/change/")
+    assert token.digest not in page.content.decode()
+    admin_client.post(f"/admin/jobs/apitoken/{token.pk}/delete/", {"post": "yes"})
+    assert not ApiToken.objects.exists()
+
+
+@pytest.mark.parametrize("model", ["job", "instance", "attempt", "event"])
+def test_lists_cost_a_fixed_number_of_queries(admin_client, rows, model, django_assert_max_num_queries):
+    for n in range(30):
+        job = make_job(f"job {n}", schedule_type="daily", schedule_expression="10:00")
+        instance = make_instance(job, "success", node=rows["node"])
+        Attempt.objects.create(
+            instance=instance, number=1, token=f"t{n}", status="ended", outcome="success", node=rows["node"],
+            created_at=NOW, ended_at=NOW,
+        )  # fmt: skip
+    with django_assert_max_num_queries(10):
+        assert admin_client.get(f"/admin/jobs/{model}/").status_code == 200
