@@ -19,6 +19,9 @@ TIMING_FIELDS = ("schedule_type", "schedule_expression", "start_date", "end_date
 # A form's minute always lies a little back: that still runs. What lies further back is a slip.
 MISFIRE_GRACE = timedelta(seconds=60)
 
+# `H` is hashed from the row's id, which only a stored schedule has. Whether the line is one does not depend on it.
+HASHED_BEFORE_STORED = "0"
+
 EXPECTED = {
     "schedule_type": f"one of {', '.join(SCHEDULE_TYPES)}",
     "timezone": "the name of an IANA time zone, such as Europe/Berlin",
@@ -70,7 +73,13 @@ def read_timing(reader: Reader, *, anchor: datetime) -> ScheduleSpec | None:
 def parsed(spec: ScheduleSpec, *, anchor: datetime) -> Trigger:
     """Raises InvalidSchedule. `anchor`: what an interval without a start is counted from."""
     return parse_trigger(
-        spec.type, spec.expression, zone=spec.zone, anchor=anchor, start=spec.start_at, end=spec.end_at
+        spec.type,
+        spec.expression,
+        zone=spec.zone,
+        anchor=anchor,
+        start=spec.start_at,
+        end=spec.end_at,
+        hash_id=HASHED_BEFORE_STORED,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from django.http import HttpRequest
 
 from jobs.actions import InvalidInput, NotFound, Problem
-from jobs.actions.reading import shown
+from jobs.actions.reading import fault_of, shown
 from jobs.api.problems import RequestError
 
 LARGEST_ID = 2**63 - 1
@@ -26,8 +26,9 @@ def strict_query(operation: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(operation)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         unknown = [name for name in request.GET if name not in known or name in path_names(request)]
-        if unknown:
-            raise InvalidInput([_unknown(name, request, known) for name in unknown])
+        problems = [_unknown(name, request, known) for name in unknown] + _unstorable(request)
+        if problems:
+            raise InvalidInput(problems)
         return operation(request, *args, **kwargs)
 
     return checked
@@ -43,6 +44,16 @@ def _unknown(name: str, request: HttpRequest, known: list[str]) -> Problem:
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(choices) or 'none'}."
     sentence = f"There is no query parameter {shown(name)}; {hint}"
     return Problem(shown(name).strip('"'), shown(request.GET[name]), "a known query parameter", sentence)
+
+
+def _unstorable(request: HttpRequest) -> list[Problem]:
+    """What no column can hold cannot be looked for either: PostgreSQL raises."""
+    faults = {name: fault_of(value, lines=True) for name, value in request.GET.items()}
+    return [
+        Problem(shown(name).strip('"'), shown(request.GET[name]), "text without it", f"{name} contains {fault}.")
+        for name, fault in faults.items()
+        if fault
+    ]
 
 
 def identifier(kind: str, text: str) -> int:

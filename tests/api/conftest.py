@@ -8,6 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs.api.tokens import make_token
+from tests.api.site import site
+
+__all__ = ["site"]
 
 
 class ApiClient(Client):

@@ -1,11 +1,8 @@
-import pytest
-from django.contrib.staticfiles.handlers import StaticFilesHandler
-from django.test.testcases import LiveServerThread
-
 from jobs.actions.submission import FIELDS
 from jobs.actions.timing import TIMING_FIELDS
 from jobs.api import api as rota_api
 from jobs.api.bodies import JobFields, PreviewFields
+from tests.api.site import sign_in
 
 
 def test_description_names_every_field_that_is_taken():
@@ -29,20 +26,8 @@ def test_every_operation_is_described():
     assert all(op["security"] for op in operations)
 
 
-@pytest.fixture
-def site(transactional_db):
-    """The site's address, served with its static files, which pytest-django's own live_server takes for missing."""
-    server = LiveServerThread("127.0.0.1", StaticFilesHandler)
-    server.daemon = True
-    server.start()
-    server.is_ready.wait(30)
-    yield f"http://127.0.0.1:{server.port}"
-    server.terminate()
-
-
-def test_page_tries_the_api_without_inline_script(site, page, client, ada):
-    client.force_login(ada)
-    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+def test_page_tries_the_api_without_inline_script(site, page, ada):
+    sign_in(page, site, ada)
     page.goto(f"{site}/api/v1/docs")
     page.get_by_text("/api/v1/jobs/scheduled").click()
     page.get_by_role("button", name="Try it out").click()
