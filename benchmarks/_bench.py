@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -10,19 +11,18 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60.0
 
 
 def use_own_data_folder() -> Path:
-    """Point this process and what it starts at a fresh data folder, with tables and no rows; before Django is set up."""
+    """Point this process and what it starts at a fresh data folder with tables and no rows. Before Django is set up."""
     folder = Path(tempfile.mkdtemp(prefix="rota-bench-"))
     os.environ.update(
         ROTA_DATA=str(folder), DJANGO_SETTINGS_MODULE="scheduler_site.settings", ROTA_MIN_FREE_DISK_MB="0"
@@ -61,14 +61,16 @@ def service(*arguments: str, port: int | None = None) -> Iterator[subprocess.Pop
 
 
 def fetch(url: str, headers: dict[str, str] | None = None) -> int:
-    """The status of a GET."""
-    request = urllib.request.Request(url, headers=headers or {})
+    """The status of a GET from the service on this machine."""
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=30)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            answer.read()
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code
+        connection.request("GET", address.path or "/", headers=headers or {})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    finally:
+        connection.close()
 
 
 def percentile(values: Sequence[float], share: float) -> float:

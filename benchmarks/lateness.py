@@ -12,7 +12,7 @@ import argparse
 import random
 import threading
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 from _bench import fetch, percentile, remove, service, show, use_own_data_folder, wait_until
 
@@ -29,7 +29,7 @@ def main() -> None:
     try:
         with service("--cores", "64", port=PORT):
             idle = measure("idle", options.jobs, options.seconds)
-            with readers(options.readers) as loaded:
+            with Readers(options.readers) as loaded:
                 beside = measure("beside page load", options.jobs, options.seconds)
             beside["pages"] = loaded.pages
         idle["pages"] = 0
@@ -66,7 +66,7 @@ def measure(title: str, count: int, seconds: float) -> dict[str, Any]:
     }
 
 
-class readers:
+class Readers:
     """Threads that load pages one after the other while the block runs."""
 
     def __init__(self, count: int) -> None:
@@ -75,7 +75,7 @@ class readers:
         self._session = {"Cookie": f"sessionid={session_key()}"}
         self._threads = [threading.Thread(target=self._read) for _ in range(count)]
 
-    def __enter__(self) -> readers:
+    def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
         return self

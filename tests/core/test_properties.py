@@ -1,8 +1,6 @@
 """Ten thousand random steps against the memory store: what must hold whatever happens."""
 
 import random
-from datetime import timedelta
-
 import pytest
 
 from jobs.core.decisions import Start
@@ -42,6 +40,35 @@ class Checked(World):
         return plan
 
 
+def step(world: Checked, rng: random.Random) -> list[int]:
+    """One random thing happens. Returns the instances that it submitted."""
+    running = sorted(world.engine.known.running)
+    live = sorted(world.engine.known.instances)
+    match rng.choice(["submit", "delay", "end", "end", "begin", "cancel", "wait"]):
+        case "submit" if len(live) < 60:
+            return [world.submit(rng.randint(1, 8))]
+        case "delay" if len(live) < 60:
+            return [world.submit(rng.randint(1, 8), after=rng.uniform(0, 20))]
+        case "end" if running:
+            world.end(rng.choice(running), rng.choice(ENDS), seconds=rng.uniform(0.1, 9))
+        case "begin" if running:
+            world.begin(rng.choice(running))
+        case "cancel" if live and rng.random() < 0.3:
+            world.cancel(rng.choice(live))
+        case _:
+            world.wait(rng.uniform(0, 3))
+    return []
+
+
+def let_all_end(world: Checked) -> None:
+    for _ in range(5_000):
+        for instance_id in sorted(world.engine.known.running):
+            world.end(instance_id)
+        if not world.engine.known.instances:
+            break
+        world.wait(5)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_random_steps_keep_every_promise(seed):
     rng = random.Random(seed)  # noqa: S311 - a repeatable walk, not a secret
@@ -55,30 +82,8 @@ def test_random_steps_keep_every_promise(seed):
             timeout_seconds=rng.choice([None, 5.0, 50.0]),
             retry=RetryPolicy(rng.randint(0, 2), delay_seconds=3, jitter=False),
         )
-    accepted = []
-    for _ in range(STEPS):
-        running = sorted(world.engine.known.running)
-        live = sorted(world.engine.known.instances)
-        match rng.choice(["submit", "delay", "end", "end", "begin", "cancel", "wait"]):
-            case "submit" if len(live) < 60:
-                accepted.append(world.submit(rng.randint(1, 8)))
-            case "delay" if len(live) < 60:
-                accepted.append(world.submit(rng.randint(1, 8), after=rng.uniform(0, 20)))
-            case "end" if running:
-                world.end(rng.choice(running), rng.choice(ENDS), seconds=rng.uniform(0.1, 9))
-            case "begin" if running:
-                world.begin(rng.choice(running))
-            case "cancel" if live and rng.random() < 0.3:
-                world.cancel(rng.choice(live))
-            case _:
-                world.wait(rng.uniform(0, 3))
-    for _ in range(5_000):
-        if not world.engine.known.instances:
-            break
-        for instance_id in sorted(world.engine.known.running):
-            world.end(instance_id)
-        world.now += timedelta(seconds=5)
-        world.tell()
+    accepted = [instance_id for _ in range(STEPS) for instance_id in step(world, rng)]
+    let_all_end(world)
     assert [i for i in accepted if world.instance(i).status in LIVE] == []
     assert world.manager.free_slots == world.manager.slots
     assert world.manager.free_memory_mb == 2000

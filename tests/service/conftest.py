@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -92,20 +93,17 @@ def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> It
                 process.wait()
 
 
-class default_file:
+@contextmanager
+def default_file(file: Path) -> Iterator[None]:
     """Within the block, Django's default database is this SQLite file."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __enter__(self) -> None:
-        self.before = connections.settings["default"], connections["default"]
-        wanted = {"default": sqlite_database(str(self.file))}
-        connections.settings["default"] = connections.configure_settings(wanted)["default"]
-        del connections["default"]
-        ContentType.objects.clear_cache()
-
-    def __exit__(self, *_: object) -> None:
+    before = connections.settings["default"], connections["default"]
+    wanted = {"default": sqlite_database(str(file))}
+    connections.settings["default"] = connections.configure_settings(wanted)["default"]
+    del connections["default"]
+    ContentType.objects.clear_cache()
+    try:
+        yield
+    finally:
         connections["default"].close()
-        connections.settings["default"], connections["default"] = self.before
+        connections.settings["default"], connections["default"] = before
         ContentType.objects.clear_cache()
