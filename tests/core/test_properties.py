@@ -1,6 +1,7 @@
 """Ten thousand random steps against the memory store: what must hold whatever happens."""
 
 import random
+
 import pytest
 
 from jobs.core.decisions import Start
