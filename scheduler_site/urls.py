@@ -1,19 +1,17 @@
 """Which address is answered by whom."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from jobs.api.api import api
+from jobs.api.health import healthz
+
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("login/", auth.LoginView.as_view(), name="login"),
+    path("api/v1/", api.urls),
+    path("healthz", healthz),
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("", include("dashboard.urls")),
 ]
-if find_spec("jobs.api"):
-    from jobs.api.api import api
-
-    urlpatterns.append(path("api/v1/", api.urls))
-if find_spec("dashboard.urls"):
-    urlpatterns.append(path("", include("dashboard.urls")))

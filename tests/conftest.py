@@ -19,6 +19,7 @@ settings.AXES_ENABLED = False  # it refuses client.login(), which has no request
 settings.STORAGES["staticfiles"]["BACKEND"] = (
     "django.contrib.staticfiles.storage.StaticFilesStorage"  # as not collected
 )
+settings.STATIC_ROOT.mkdir()  # ServeStatic warns of an address without a folder
 django.setup()
 del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
 

@@ -1,6 +1,7 @@
 """What holds on every page, and who may come in."""
 
 import pytest
+from channels.testing import WebsocketCommunicator
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles import finders
 from django.core.checks import run_checks
@@ -12,6 +13,33 @@ from scheduler_site.content_security import POLICY
 @pytest.mark.parametrize("address", ["/admin/login/", "/no-such-page", "/admin/"])
 def test_every_answer_has_the_content_security_policy(client, address):
     assert client.get(address).headers["Content-Security-Policy"] == POLICY
+
+
+@pytest.mark.django_db
+def test_health_is_told_without_login(client):
+    assert client.get("/healthz").content == b"The scheduler does not step.\n"
+
+
+@pytest.mark.django_db
+def test_all_else_asks_for_a_login(client):
+    assert client.get("/").headers["Location"] == "/login/?next=/"
+
+
+async def opens_socket(origin):
+    from scheduler_site.asgi import application
+
+    headers = [(b"origin", origin), (b"host", b"localhost")]
+    browser = WebsocketCommunicator(application, "/no-such-socket", headers=headers)
+    try:
+        await browser.connect()
+    except ValueError as no_route:
+        return "No route" in str(no_route)  # it came through to the addresses
+    return False
+
+
+async def test_socket_of_another_origin_is_refused():
+    assert await opens_socket(b"http://localhost")
+    assert not await opens_socket(b"http://elsewhere.example")
 
 
 def test_policy_allows_nothing_inline():
