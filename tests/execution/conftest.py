@@ -1,94 +1,22 @@
 """Real runners from a real launcher, and ways to wait for what they do."""
 
 import contextlib
-import json
 import os
-import select
 import signal
-import socket
-import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
 import pytest
 
-from jobs.execution import log, moment
+from jobs.execution import moment
+from jobs.execution.loop import LoopClosedError
 from jobs.execution.program import script_file
-from jobs.execution.rundir import CANCEL, RESULT, SPEC, STARTED, RunDir
-from jobs.execution.spec import Result, Spec
-from jobs.execution.tree import marked, process
-
-DEADLINE_SECONDS = 30
-ROOT = Path(__file__).parents[2]
-START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
-
-
-def until(condition, what="the condition", seconds=DEADLINE_SECONDS):
-    """Wait until `condition()` is true and return its value."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
-        time.sleep(0.01)
-    return value
-
-
-def ended(pidfd, seconds=DEADLINE_SECONDS):
-    return bool(select.select([pidfd], [], [], seconds)[0])
-
-
-class RealLauncher:
-    def __init__(self, log_file):
-        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, Path(log_file).open("ab") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", START, str(ROOT), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=errors, start_new_session=True,
-            )  # fmt: skip
-
-    def ask(self, path):
-        self.socket.send(os.fsencode(path))
-        data, fds, _, _ = socket.recv_fds(self.socket, 4096, 2)
-        return json.loads(data), fds
-
-    def close(self):
-        self.socket.close()
-        self.process.wait(DEADLINE_SECONDS)
-
-
-class Running:
-    """An attempt that was handed to a runner."""
-
-    def __init__(self, path, pid, pidfd, notes, token):
-        self.path, self.pid, self.pidfd, self.notes, self.token = path, pid, pidfd, notes, token
-
-    def file(self, name):
-        with RunDir(str(self.path)) as rundir:
-            return rundir.read_json(name)
-
-    @property
-    def job(self):
-        return until(lambda: self.file(STARTED), "the start of the job")["pid"]
-
-    @property
-    def text(self):
-        return log.read_text(self.path, limit=1 << 24).text
-
-    def prints(self, text):
-        until(lambda: text in self.text, f"the output of {text!r}")
-
-    def cancel(self):
-        (Path(self.path) / CANCEL).touch()
-        signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
-
-    def result(self):
-        assert ended(self.pidfd), "the runner did not end"
-        return Result.from_json(self.file(RESULT))
-
-    def alive(self):
-        """Processes that carry this attempt's token, wherever they are now."""
-        return marked(self.token, None)
+from jobs.execution.rundir import CANCEL, SPEC, RunDir
+from jobs.execution.spec import Spec
+from jobs.execution.tree import marked
+from tests.execution.node import Node
+from tests.execution.running import RealLauncher, Running, ended
 
 
 @pytest.fixture(scope="session")
@@ -137,6 +65,21 @@ def attempt(launcher, tmp_path):
         os.close(running.notes)
 
 
-def is_alive(pid):
-    one = process(pid)
-    return bool(one and one.alive)
+@pytest.fixture
+def node(tmp_path):
+    node = Node(tmp_path / "data żółw")
+    yield node
+    for ref in node.refs:
+        for left in marked(ref.token, None):
+            os.kill(left.pid, signal.SIGKILL)
+    for executor in node.opened:
+        try:
+            executor.close()
+        except LoopClosedError:
+            continue
+
+
+@pytest.fixture
+def ran(tmp_path):
+    """The file that jobs append to, to be counted by."""
+    return tmp_path / "ran"

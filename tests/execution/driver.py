@@ -21,10 +21,10 @@ def say(report):
     sys.stdout.flush()
 
 
-def launch_of(body, token, instance_id=1, attempt=1, **fields):
+def launch_of(body, token, instance_id=1, attempt=1, job_name="a job", **fields):
     values = {"kind": "command", "kill_grace_seconds": 0.3, "allocation": Allocation((), 0, 0), **fields}
     return Launch(
-        instance_id=instance_id, job_id=7, job_name="a job", attempt=attempt, token=token, body=body,
+        instance_id=instance_id, job_id=7, job_name=job_name, attempt=attempt, token=token, body=body,
         logical_at=datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC), **values,
     )  # fmt: skip
 

@@ -1,0 +1,86 @@
+"""A real launcher and what runs under it, as tests hold them."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from jobs.execution import log
+from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
+from jobs.execution.spec import Result
+from jobs.execution.tree import marked, process
+from tests import waiting
+
+DEADLINE_SECONDS = 30
+ROOT = Path(__file__).parents[2]
+START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
+
+
+until = partial(waiting.until, seconds=DEADLINE_SECONDS)
+
+
+def ended(pidfd, seconds=DEADLINE_SECONDS):
+    return bool(select.select([pidfd], [], [], seconds)[0])
+
+
+class RealLauncher:
+    def __init__(self, log_file):
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, Path(log_file).open("ab") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-X", "utf8", "-c", START, str(ROOT), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=errors, start_new_session=True,
+            )  # fmt: skip
+
+    def ask(self, path):
+        self.socket.send(os.fsencode(path))
+        data, fds, _, _ = socket.recv_fds(self.socket, 4096, 2)
+        return json.loads(data), fds
+
+    def close(self):
+        self.socket.close()
+        self.process.wait(DEADLINE_SECONDS)
+
+
+class Running:
+    """An attempt that was handed to a runner."""
+
+    def __init__(self, path, pid, pidfd, notes, token):
+        self.path, self.pid, self.pidfd, self.notes, self.token = path, pid, pidfd, notes, token
+
+    def file(self, name):
+        with RunDir(str(self.path)) as rundir:
+            return rundir.read_json(name)
+
+    @property
+    def job(self):
+        return until(lambda: self.file(STARTED))["pid"]
+
+    @property
+    def text(self):
+        return log.read_text(self.path, limit=1 << 24).text
+
+    def prints(self, text):
+        until(lambda: text in self.text)
+
+    def cancel(self):
+        (Path(self.path) / CANCEL).touch()
+        signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
+
+    def result(self):
+        assert ended(self.pidfd), "the runner did not end"
+        return Result.from_json(self.file(RESULT))
+
+    def alive(self):
+        """Processes that carry this attempt's token, wherever they are now."""
+        return marked(self.token, None)
+
+
+def is_alive(pid):
+    one = process(pid)
+    return bool(one and one.alive)

@@ -1,0 +1,58 @@
+"""A job sees exactly the documented environment, whatever the service was started with."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from jobs.core.records import Allocation
+from jobs.core.states import OutcomeKind
+from jobs.execution import log
+from jobs.execution.launch import AttemptRef
+from jobs.execution.prepare import path_of
+from tests.execution.running import ROOT, until
+
+SHOW = "import os, json; print(json.dumps(dict(os.environ)))"
+
+
+def environment(node, **fields):
+    ref = node.launch(SHOW, kind="script", **fields)
+    assert node.outcome(ref).kind == OutcomeKind.SUCCESS, node.outcome(ref).error
+    return ref, json.loads(node.text(ref))
+
+
+def test_environment_is_exactly_the_documented_one(node, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "secret")
+    ref, env = environment(node, attempt=3, allocation=Allocation((0, 1), 1, 256), memory_limit_mb=256, fence=12,
+                           env={"MINE": "$(touch /tmp/pwned)\n'x'"})  # fmt: skip
+    assert env == {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(Path.home()),
+        "LANG": "C.UTF-8", "OMP_NUM_THREADS": "3", "PYTHON_CPU_COUNT": "3", "PYTHONUNBUFFERED": "1",
+        "MINE": "$(touch /tmp/pwned)\n'x'",
+        "ROTA_INSTANCE_ID": "1", "ROTA_JOB_ID": "7", "ROTA_JOB_NAME": "a job", "ROTA_ATTEMPT": "3",
+        "ROTA_LOGICAL_AT": "2030-01-02T03:04:05+00:00", "ROTA_NODE": "here", "ROTA_FENCE": "12", "ROTA_CORES": "0,1",
+        "ROTA_TOKEN": ref.token, "ROTA_WORKSPACE": f"{node.path(ref)}/work",
+        "JOB_ID": "7", "JOB_INSTANCE_ID": "1", "CPU_LIMIT": "3", "MEMORY_LIMIT_MB": "256",
+    }  # fmt: skip
+
+
+def test_node_file_and_job_override_the_base(node):
+    (node.data_dir / "environment").write_text("# of this node\n\nPATH=/bin\nexport A='one two'\nLANG=C\nROTA_NODE=x\n")
+    _, env = environment(node, env={"LANG": "de"})
+    assert (env["PATH"], env["A"], env["LANG"], env["ROTA_NODE"]) == ("/bin", "one two", "de", "here")
+
+
+def test_broken_node_file_is_named_with_its_line(node):
+    (node.data_dir / "environment").write_text("A=1\nrm -rf\n")
+    ref = node.launch()
+    assert node.outcome(ref).kind == OutcomeKind.REJECTED
+    assert "environment, line 2: found 'rm -rf', expected NAME=value" in node.outcome(ref).error
+
+
+def test_output_is_utf8_however_the_service_was_started(tmp_path):
+    command = json.dumps({"body": f"{sys.executable} -c \"print('na\\u00efve \\u6771\\u4eac')\"", "token": "t" * 32})
+    subprocess.run([sys.executable, "-m", "tests.execution.driver", tmp_path / "d"], input=f"{command}\n", text=True,
+                   encoding="utf-8", env={"LC_ALL": "C", "PYTHONPATH": str(ROOT)}, cwd=ROOT, check=True)  # fmt: skip
+    path = path_of(tmp_path / "d" / "runs", AttemptRef(1, 1, "t" * 32))
+    until(lambda: log.state(path).complete)
+    assert log.read_text(path).text == "naïve 東京\n"

@@ -1,0 +1,92 @@
+"""No process that a job started survives its end, its cancel or its time limit."""
+
+import signal
+
+import pytest
+
+from tests.execution.running import is_alive, until
+
+DAEMON = "(setsid sh -c 'trap \"\" TERM; (sleep 601 & exec sleep 602) & exec sleep 603' &)"
+
+
+@pytest.mark.parametrize("stubborn", ["", "trap '' TERM;"])
+def test_cancel_ends_every_descendant(attempt, stubborn):
+    running = attempt(f"{stubborn} {DAEMON}; sleep 604 & echo ready; while :; do sleep 605; done")
+    until(lambda: len(running.alive()) >= 6)
+    running.cancel()
+    assert running.result().kind == "cancelled"
+    assert running.alive() == []
+
+
+def test_time_limit_ends_every_descendant(attempt):
+    running = attempt(f"{DAEMON}; sleep 604 & sleep 605", timeout_seconds=0.5)
+    assert running.result().kind == "timeout"
+    assert running.alive() == []
+
+
+def test_what_a_job_leaves_behind_is_ended_and_counted(attempt):
+    running = attempt("sleep 601 & sleep 602 & exit 0")
+    result = running.result()
+    assert (result.kind, result.descendants_ended) == ("success", 2)
+    assert running.alive() == []
+    assert "the job has ended and left processes: TERM sent to 2 processes" in running.text
+
+
+def test_leftovers_may_finish_within_the_grace(attempt):
+    running = attempt("(trap 'echo tidy; exit' TERM; echo set; while :; do sleep 0.02; done) & sleep 0.3",
+                      kill_grace_seconds=20)  # fmt: skip
+    running.result()
+    assert "tidy" in running.text
+
+
+def test_leftover_that_holds_the_pipe_does_not_hang(attempt):
+    running = attempt("(trap '' TERM; exec sleep 600) & sleep 0.1; echo last")
+    assert running.result().kind == "success"
+    assert "last" in running.text
+
+
+def test_stopped_job_is_ended(attempt):
+    running = attempt("kill -STOP $$; echo never", timeout_seconds=0.3)
+    assert running.result().kind == "timeout"
+    assert running.alive() == []
+
+
+def test_stopped_job_that_minds_term_goes_on_to_end(attempt):
+    command = "trap 'echo bye; exit 5' TERM; kill -STOP $$; sleep 600"
+    running = attempt(command, timeout_seconds=0.3, kill_grace_seconds=20)
+    assert running.result().exit_code == 5
+    assert "bye" in running.text
+
+
+def test_kill_zero_does_not_hit_the_runner(attempt):
+    result = attempt("kill -KILL 0").result()
+    assert (result.kind, result.signal) == ("failed", 9)
+
+
+def test_job_that_forks_without_end_is_ended(attempt):
+    running = attempt("trap '' TERM; while :; do (sleep 0.01 &) ; done", timeout_seconds=0.3)
+    assert running.result().kind == "timeout"
+    assert running.alive() == []
+
+
+CHAIN = """
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+while True:
+    if os.fork():
+        os._exit(0)
+"""
+
+
+def test_process_that_moves_on_by_fork_is_ended(attempt):
+    running = attempt(CHAIN, "script", timeout_seconds=0.5)
+    running.result()
+    assert running.alive() == []
+
+
+def test_death_of_the_runner_kills_the_job(attempt):
+    running = attempt("exec sleep 600")
+    job = running.job
+    signal.pidfd_send_signal(running.pidfd, signal.SIGKILL)
+    until(lambda: not is_alive(job))

@@ -1,0 +1,99 @@
+"""Scripts, files and commands are run as documented; what cannot be started says why."""
+
+import sys
+
+from jobs.execution import moment
+from jobs.execution.rundir import WORK
+
+
+def test_script_runs_as_python_with_its_file_first(attempt):
+    running = attempt("import sys, os\nprint(sys.argv, sys.path[0], __name__, os.getcwd(), file=sys.stderr)", "script")
+    running.result()
+    job = running.path / "job"
+    assert running.text == f"['{job}/script.py'] {job} __main__ {running.path}/{WORK}\n"
+
+
+def test_script_of_another_interpreter_is_honoured(attempt):
+    running = attempt("#!/bin/sh\necho $0 | sed 's,.*/,,'", "script")
+    running.result()
+    assert running.text == "script\n"
+
+
+def test_python_line_means_the_python_of_the_job(attempt):
+    running = attempt("#!/usr/bin/env python3\nimport sys; print(sys.executable)", "script")
+    running.result()
+    assert running.text == f"{sys.executable}\n"
+
+
+def test_python_file_on_the_node_is_run(attempt, tmp_path):
+    (tmp_path / "it.py").write_text("print('from file')")
+    running = attempt(str(tmp_path / "it.py"), "script_path")
+    running.result()
+    assert running.text == "from file\n"
+
+
+def test_executable_file_on_the_node_is_run(attempt, tmp_path):
+    (file := tmp_path / "it").write_text("#!/bin/sh\necho from file")
+    file.chmod(0o755)
+    running = attempt(str(file), "script_path")
+    running.result()
+    assert running.text == "from file\n"
+
+
+def test_script_with_an_error_shows_its_traceback(attempt):
+    running = attempt("def f():\n    raise ValueError('oh')\nf()", "script")
+    assert running.result().exit_code == 1
+    assert "line 2, in f" in running.text
+    assert "ValueError: oh" in running.text
+
+
+def rejected(running, *words):
+    result = running.result()
+    assert (result.kind, result.started_at, result.exit_code) == ("rejected", None, None)
+    for word in words:
+        assert word in result.error
+    return True
+
+
+def test_missing_interpreter_is_named(attempt):
+    script = "#!/usr/bin/nosuchinterp\necho hi\n"
+    assert rejected(attempt(script, "script"), "/usr/bin/nosuchinterp", "No such file or directory (errno 2)")
+
+
+def test_missing_python_is_named(attempt):
+    assert rejected(attempt("1", "script", interpreter="/no/python"), "/no/python", "(errno 2)")
+
+
+def test_missing_file_is_named(attempt):
+    assert rejected(attempt("/no/such.py", "script_path"), "/no/such.py: No such file or directory (errno 2)")
+
+
+def test_directory_is_no_script(attempt, tmp_path):
+    (folder := tmp_path / "folder.py").mkdir()
+    assert rejected(attempt(str(folder), "script_path"), str(folder), "Is a directory (errno 21)")
+    assert rejected(attempt(str(tmp_path), "script_path"), str(tmp_path), "Permission denied (errno 13)")
+
+
+def test_file_without_execute_bit_is_named(attempt, tmp_path):
+    (file := tmp_path / "it.sh").write_text("#!/bin/sh\n")
+    assert rejected(attempt(str(file), "script_path"), str(file), "errno 13", "execute bit")
+
+
+def test_missing_working_directory_is_named(attempt):
+    assert rejected(attempt(working_directory="/no/dir"), "working directory /no/dir: No such file", "errno 2")
+
+
+def test_core_that_is_not_there_is_named(attempt):
+    assert rejected(attempt(cores=[4000]), "cores 4000", "usable are")
+
+
+def test_argument_that_no_process_can_have_is_refused(attempt):
+    assert rejected(attempt("echo \0"), "/bin/bash", "null byte")
+
+
+def test_late_runner_starts_nothing(attempt, tmp_path):
+    running = attempt(f"touch {tmp_path}/ran", start_before=moment.now().after_wall(0))
+    result = running.result()
+    assert result.kind == "lost"
+    assert "too late" in result.error
+    assert not (tmp_path / "ran").exists()
