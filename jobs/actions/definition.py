@@ -11,7 +11,7 @@ from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec
 
-FIELD_OF_KIND = {kind: field for field, kind in BODIES.items()}
+FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:

@@ -90,11 +90,11 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
 
     def save_model(self, request: HttpRequest, obj: Job, form: JobForm, change: bool) -> None:
         """Saving starts nothing, here as everywhere; "run now" does."""
-        act = {"actor": request.user.get_username(), "now": timezone.now()}
+        actor, now = request.user.get_username(), timezone.now()
         if change:
-            actions.change_job(obj.pk, form.raw, revision=form.edited_revision, **act)
+            actions.change_job(obj.pk, form.raw, actor=actor, now=now, revision=form.edited_revision)
         else:
-            obj.pk = actions.create_job(form.raw, start=False, **act).job_id
+            obj.pk = actions.create_job(form.raw, actor=actor, now=now, start=False).job_id
         obj.refresh_from_db()
 
     # --- Many ---

@@ -63,7 +63,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = self._stored() if self.instance.pk else NEW | self.initial
+        self.initial = self._stored() if self.instance.pk else {**NEW, **self.initial}
 
     def _stored(self) -> dict[str, Any]:
         job = self.instance

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import P, QueryEx, Router, Status
 
 from jobs import actions, holds
 from jobs.actions import InvalidInput, NotFound, Problem
@@ -50,10 +50,10 @@ def one(instance_id: int) -> dict[str, Any]:
 def list_instances(
     request: HttpRequest,
     response: HttpResponse,
-    job_id: int | None = Query(None, ge=1, le=pages.LARGEST),
-    status: str | None = Query(None, description=f"One or more of {EXPECTED_STATUS}, separated by commas."),
-    before: int | None = Query(None, ge=1, le=pages.LARGEST, description="Only instances with a smaller id."),
-    limit: int = Query(50, ge=1, le=100),
+    job_id: QueryEx[int | None, P(ge=1, le=pages.LARGEST)] = None,
+    status: QueryEx[str | None, P(description=f"One or more of {EXPECTED_STATUS}, separated by commas.")] = None,
+    before: QueryEx[int | None, P(ge=1, le=pages.LARGEST, description="Only instances with a smaller id.")] = None,
+    limit: QueryEx[int, P(ge=1, le=100)] = 50,
 ) -> Any:
     """Newest first."""
     found = rows()

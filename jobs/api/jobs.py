@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from ninja import Query, Router, Status
+from ninja import P, QueryEx, Router, Status
 
 from jobs import actions
 from jobs.actions import NotFound
@@ -45,11 +45,11 @@ def create_job(request: HttpRequest) -> Any:
 def list_jobs(
     request: HttpRequest,
     response: HttpResponse,
-    name: str | None = Query(None, description="Only jobs whose name contains this."),
+    name: QueryEx[str | None, P(description="Only jobs whose name contains this.")] = None,
     tag: str | None = None,
     paused: bool | None = None,
-    before: int | None = Query(None, ge=1, le=pages.LARGEST, description="Only jobs with a smaller id."),
-    limit: int = Query(50, ge=1, le=500),
+    before: QueryEx[int | None, P(ge=1, le=pages.LARGEST, description="Only jobs with a smaller id.")] = None,
+    limit: QueryEx[int, P(ge=1, le=500)] = 50,
 ) -> Any:
     """Newest first, without what they run and its variables."""
     found = Job.objects.select_related("schedule", "created_by").defer(*HEAVY).order_by("-pk")
@@ -116,7 +116,7 @@ def resume_job(request: HttpRequest, job_id: str) -> Any:
 
 
 @router.get("/jobs/{job_id}/status", response={200: list[answers.InstanceAnswer], **answers.REFUSALS})
-def job_status(request: HttpRequest, job_id: str, limit: int = Query(10, ge=1, le=100)) -> Any:
+def job_status(request: HttpRequest, job_id: str, limit: QueryEx[int, P(ge=1, le=100)] = 10) -> Any:
     """The job's instances, newest first."""
     number = identifier("job", job_id)
     if not Job.objects.filter(pk=number).exists():

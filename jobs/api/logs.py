@@ -12,7 +12,7 @@ from typing import Any
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from ninja import Query, Router
+from ninja import P, QueryEx, Router
 
 from jobs.actions import NotFound
 from jobs.api import answers, pages
@@ -34,9 +34,9 @@ RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 def read_log(
     request: HttpRequest,
     instance_id: str,
-    attempt: int | None = Query(None, ge=1, le=2**31 - 1, description="Its number; the latest unless given."),
-    start: int | None = Query(None, ge=0, le=pages.LARGEST, description="Offset of the first byte."),
-    limit: int = Query(1024 * 1024, ge=1, le=LARGEST_PART, description="Most bytes, with `start`."),
+    attempt: QueryEx[int | None, P(ge=1, le=2**31 - 1, description="Its number; the latest unless given.")] = None,
+    start: QueryEx[int | None, P(ge=0, le=pages.LARGEST, description="Offset of the first byte.")] = None,
+    limit: QueryEx[int, P(ge=1, le=LARGEST_PART, description="Most bytes, with `start`.")] = 1024 * 1024,
 ) -> Any:
     """Both streams in the order in which they came.
 

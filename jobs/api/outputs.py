@@ -9,6 +9,7 @@ from django.conf import settings
 
 from jobs.core.states import Status
 from jobs.execution import log
+from jobs.execution.rundir import BrokenFileError
 from jobs.models import Attempt, Instance
 
 IN_LISTS = 500
@@ -35,7 +36,10 @@ def latest_output(instance: Instance, chars: int) -> Output:
     if attempt is None:
         return Output("", instance.error)
     path = rundir_of(attempt)
-    printed = log.tail_text(path, chars)
+    try:
+        printed = log.tail_text(path, chars)
+    except BrokenFileError as broken:  # one damaged file must not hide the others of a list
+        return Output("", str(broken))
     if instance.status in QUIET:
         return Output(printed, "")
     said = _stderr(path, chars) if printed else ""

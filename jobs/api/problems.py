@@ -18,6 +18,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.actions import ActionError, InvalidInput, NotFound, Problem, Refused
 from jobs.actions.reading import shown
+from jobs.execution.rundir import BrokenFileError
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +92,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     AuthenticationError: unauthorized,
     NotFound: lambda _, error: problem(404, error.sentence),
     Refused: lambda _, error: problem(409, error.sentence),
+    BrokenFileError: lambda _, error: problem(500, f"{error}; the attempt's files were damaged."),
     ActionError: lambda _, error: problem(400, error.sentence),
     RequestError: lambda _, error: problem(error.status, error.sentence),
     HttpError: lambda _, error: problem(error.status_code, error.message),

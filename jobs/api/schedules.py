@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Query, Router
+from ninja import P, QueryEx, Router
 
 from jobs import actions
 from jobs.actions.definition import zone_to_show
@@ -36,8 +36,8 @@ def to_come() -> QuerySet[Schedule]:
 @router.get("/jobs/scheduled", response={200: list[answers.ScheduledJob], **answers.REFUSALS})
 def scheduled_jobs(
     request: HttpRequest,
-    limit: int = Query(100, ge=1, le=1000),
-    offset: int = Query(0, ge=0, le=1_000_000),
+    limit: QueryEx[int, P(ge=1, le=1000)] = 100,
+    offset: QueryEx[int, P(ge=0, le=1_000_000)] = 0,
 ) -> Any:
     """Jobs that their schedule will start, the next one first; `last_run` is the logical date of the latest fire."""
     return [_scheduled(schedule) for schedule in to_come()[offset : offset + limit]]

@@ -48,7 +48,7 @@ def _unknown(name: str, request: HttpRequest, known: list[str]) -> Problem:
 
 def _unstorable(request: HttpRequest) -> list[Problem]:
     """What no column can hold cannot be looked for either: PostgreSQL raises."""
-    faults = {name: fault_of(value, lines=True) for name, value in request.GET.items()}
+    faults = {name: fault_of(str(value), lines=True) for name, value in request.GET.items()}
     return [
         Problem(shown(name).strip('"'), shown(request.GET[name]), "text without it", f"{name} contains {fault}.")
         for name, fault in faults.items()
@@ -66,8 +66,9 @@ def identifier(kind: str, text: str) -> int:
 
 def json_object(request: HttpRequest) -> dict[str, Any]:
     """The request's body. Raises RequestError unless it is one JSON object that says each name once."""
-    if request.content_type not in ("application/json", "text/json") and not request.content_type.endswith("+json"):
-        given = shown(request.content_type or "nothing")
+    kind = request.content_type or ""
+    if kind not in ("application/json", "text/json") and not kind.endswith("+json"):
+        given = shown(kind or "nothing")
         sentence = f"The body is sent as {given}; send JSON, with the header Content-Type: application/json."
         raise RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, sentence)
     try:

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db.models import Q
 
 from jobs.models import ApiToken
@@ -20,14 +20,14 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def make_token(user: AbstractBaseUser, *, label: str, now: datetime, expires_at: datetime | None = None) -> str:
+def make_token(user: User, *, label: str, now: datetime, expires_at: datetime | None = None) -> str:
     """A new token; it can not be read again later."""
     token = PREFIX + secrets.token_urlsafe(32)
     ApiToken.objects.create(user=user, label=label, digest=digest_of(token), created_at=now, expires_at=expires_at)
     return token
 
 
-def user_of(token: str, now: datetime) -> AbstractBaseUser | None:
+def user_of(token: str, now: datetime) -> User | None:
     """The active user whose unexpired token it is; notes its use."""
     alive = Q(expires_at__isnull=True) | Q(expires_at__gt=now)
     found = ApiToken.objects.select_related("user").filter(alive, digest=digest_of(token), user__is_active=True).first()

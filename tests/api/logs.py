@@ -1,13 +1,12 @@
 """Run directories as a runner leaves them."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
 
 from jobs.execution.logwriter import LogWriter
-from jobs.execution.rundir import LOG, RESULT, RunDir
+from jobs.execution.rundir import RESULT, RunDir
 
 
 def write_log(
@@ -15,14 +14,12 @@ def write_log(
 ) -> Path:
     """`reads`: (stream, bytes) in order. `complete`: with the result that says so."""
     path: Path = settings.DATA_DIR / "runs" / str(instance_id) / f"{number}-{token[:8]}"
-    (path / LOG).mkdir(parents=True)
-    folder = os.open(path / LOG, os.O_RDONLY)
-    writer = LogWriter(folder, cap)
-    for stream, data in reads:
-        writer.write(stream, data)
-    writer.close()
-    os.close(folder)
-    if complete:
-        with RunDir(str(path)) as rundir:
+    path.mkdir(parents=True)
+    with RunDir(str(path)) as rundir:
+        writer = LogWriter(rundir, cap)
+        for stream, data in reads:
+            writer.write(stream, data)
+        writer.close()
+        if complete:
             rundir.write_json(RESULT, {"format": 1, "log": {"bytes": writer.end}})
     return path

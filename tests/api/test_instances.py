@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from jobs.execution.logwriter import STDERR, STDOUT
@@ -73,6 +74,18 @@ def test_output_that_is_no_text_is_shown_all_the_same(api):
     instance = make_instance(make_job(), "success")
     with_attempt(instance, [(STDOUT, b"\xff\x00 \xf0\x9f\x9a")], status="ended", outcome="success", ended_at=NOW)
     assert api.get(f"instances/{instance.pk}").json()["output"] == "\ufffd\0 \ufffd"
+
+
+def test_damaged_files_hide_no_other_instance(api, failed, problem):
+    damaged = make_instance(make_job("other"), "failed")
+    with_attempt(damaged, token="damaged0", status="ended", outcome="failed", ended_at=NOW)
+    folder = settings.DATA_DIR / "runs" / str(damaged.pk) / "1-damaged0"
+    folder.mkdir()
+    (folder / "result.json").write_text("[]")
+    listed = api.get("instances").json()
+    assert [one["instance_id"] for one in listed] == [damaged.pk, failed.pk]
+    assert "result.json" in listed[0]["error"]
+    problem(api.get(f"instances/{damaged.pk}/log"), 500)
 
 
 def test_instances_are_filtered(api):
