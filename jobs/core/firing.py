@@ -94,7 +94,7 @@ class Schedules:
             missed=due.count - 1,
             queued_at=now,
             order_key=order(job.priority, now),
-            reason=overlap(unfinished[0]) if unfinished else "",
+            reason=overlap(unfinished) if unfinished is not None else "",
         )
 
 

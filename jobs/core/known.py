@@ -40,6 +40,7 @@ class KnownInstances:
         self.running: dict[int, Run] = {}
         self._jobs: dict[int, Job] = {}
         self._of_job: defaultdict[int, set[int]] = defaultdict(set)
+        self._unfinished: defaultdict[int, set[int]] = defaultdict(set)
         self._durations: dict[int, deque[float]] = {}
 
     def job(self, job_id: int) -> Job:
@@ -63,6 +64,7 @@ class KnownInstances:
         if not self._of_job.get(job_id):
             self._jobs.pop(job_id, None)
             self._of_job.pop(job_id, None)
+            self._unfinished.pop(job_id, None)
             self._durations.pop(job_id, None)
 
     def note_duration(self, job_id: int, seconds: float) -> float:
@@ -82,12 +84,15 @@ class KnownInstances:
             return
         self.instances[instance.id] = instance
         self._of_job[instance.job_id].add(instance.id)
+        if instance.status in UNFINISHED:
+            self._unfinished[instance.job_id].add(instance.id)
 
     def forget(self, instance_id: int) -> None:
         self.running.pop(instance_id, None)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
             self._of_job[instance.job_id].discard(instance_id)
+            self._unfinished[instance.job_id].discard(instance_id)
 
     def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
         """The instance in its next status, if that move is legal (else InvalidTransitionError)."""
@@ -105,9 +110,9 @@ class KnownInstances:
         """No process of it is left on this node."""
         self.running.pop(instance_id, None)
 
-    def unfinished_of(self, job_id: int) -> list[int]:
-        """Instances of a job, anywhere, that are under way: what a next fire would overlap with."""
-        return [i.id for i in self._all_of(job_id) if i.status in UNFINISHED]
+    def unfinished_of(self, job_id: int) -> int | None:
+        """An instance of the job, anywhere, that is under way: what a next fire would overlap with."""
+        return next(iter(self._unfinished.get(job_id, ())), None)
 
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]
