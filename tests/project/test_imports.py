@@ -118,6 +118,7 @@ def test_only_the_dashboard_and_asgi_know_channels():
 
 @pytest.mark.parametrize("program", ["jobs.execution.runner", "jobs.execution.launcher"])
 def test_runner_and_launcher_need_only_the_standard_library(program):
+    assert program in modules()
     todo, seen = [program], set()
     while todo:
         module = todo.pop()
