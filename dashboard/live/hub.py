@@ -7,13 +7,14 @@ has not answered for ten seconds; it comes back and gets what it missed. Pure: `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dashboard.live.visitors import Visitor
 
 ACK_SECONDS = 10.0  # an answer later than this is none
 SPACING_SECONDS = 0.1  # ten frames a second at most, whatever happens
+BURST = 3  # of which so many may come together: a page that was just opened must not wait for each of its topics
 TICK_SECONDS = 5.0  # a quiet socket is told that all is well, so that its badge need not guess
 
 Cursor = Any  # what a topic needs to know about how far a socket is; see `NextFrame`
@@ -38,16 +39,21 @@ class Socket(Protocol):
 
 @dataclass(eq=False, slots=True)
 class Watcher:
-    """A socket with its topics. `sent_at` is None until its first frame; `waits_since` while an answer is due."""
+    """A socket with its topics. `waits_since` while an answer is due; `paced_at` is when an even pace would send."""
 
     socket: Socket
     topics: dict[str, Cursor]
     sent_at: float
+    paced_at: float
     waits_since: float | None = None
-    turn: int = field(default=0)
+    turn: int = 0
 
-    def may_send(self, now: float) -> bool:
-        return self.waits_since is None and now >= self.sent_at + SPACING_SECONDS
+    def may_send_at(self) -> float:
+        return self.paced_at - (BURST - 1) * SPACING_SECONDS
+
+    def sent(self, now: float) -> None:
+        self.sent_at = self.waits_since = now
+        self.paced_at = max(self.paced_at, now) + SPACING_SECONDS
 
     def late(self, now: float) -> bool:
         return self.waits_since is not None and now >= self.waits_since + ACK_SECONDS
@@ -64,7 +70,7 @@ class Hub:
         """From now on this socket gets frames of exactly these topics, each from its cursor on."""
         known = self._watchers.get(socket)
         if known is None:
-            self._watchers[socket] = Watcher(socket, topics, sent_at=now - SPACING_SECONDS)
+            self._watchers[socket] = Watcher(socket, topics, sent_at=now, paced_at=now)
         else:
             known.topics = topics
 
@@ -102,13 +108,14 @@ class Hub:
         """Frames to send now, one for each socket that has credit and something new, or nothing for too long."""
         for watcher in list(self._watchers.values()):
             # Whoever takes these frames may wait in between, and a browser may go meanwhile.
-            if not watcher.may_send(now) or self._watchers.get(watcher.socket) is not watcher:
+            gone = self._watchers.get(watcher.socket) is not watcher
+            if gone or watcher.waits_since is not None or now < watcher.may_send_at():
                 continue
             text = _next_of(watcher, next_frame)
             if text is None and now >= watcher.sent_at + TICK_SECONDS:
                 text = TICK
             if text is not None:
-                watcher.sent_at = watcher.waits_since = now
+                watcher.sent(now)
                 yield watcher.socket, text
 
     def due_at(self, next_frame: NextFrame) -> float | None:
@@ -132,5 +139,5 @@ def _due_at(watcher: Watcher, next_frame: NextFrame) -> float:
     if watcher.waits_since is not None:
         return watcher.waits_since + ACK_SECONDS
     if any(next_frame(topic, cursor) for topic, cursor in watcher.topics.items()):
-        return watcher.sent_at + SPACING_SECONDS
+        return watcher.may_send_at()
     return watcher.sent_at + TICK_SECONDS

@@ -46,7 +46,7 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
         "first": first_text(place),
         "retries": list(Instance.objects.filter(retry_of=found).order_by("id").values_list("id", flat=True)[:20]),
     }
-    topics = [f"instance:{instance_id}", *([f"log:{instance_id}"] if follows else [])]
+    topics = [*([f"log:{instance_id}"] if follows else []), f"instance:{instance_id}"]
     return live_page(request, "instances/instance.html", topics, context)
 
 

@@ -26,11 +26,11 @@ def live_page(
     position = str(feed.head())  # before the rows: they may know more than it says, never less
     regions: dict[str, Any] = {}
     try:
-        for topic in filter(has_rows, (SITE, *topics)):
+        for topic in filter(has_rows, (*topics, SITE)):
             regions |= regions_of(topic, now)
     except Gone as gone:
         raise Http404(gone.sentence) from gone
-    live = {"topics": " ".join((SITE, *topics)), "position": position}
+    live = {"topics": " ".join((*topics, SITE)), "position": position}
     common = {"regions": regions, "now": now, "live": live, "form_mark": new_mark()}
     return render(request, template, common | (context or {}), status=status)
 
