@@ -1,0 +1,76 @@
+import asyncio
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import AnonymousUser
+
+from dashboard.consumers import NOT_LOGGED_IN, UNREADABLE, LiveConsumer
+from dashboard.live.relay import relay
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Session:
+    session_key = "key"
+
+
+class Ann:
+    pk = 1
+    is_authenticated = True
+
+
+async def opened(user):
+    socket = WebsocketCommunicator(LiveConsumer.as_asgi(), "/ws/live")
+    socket.scope |= {"user": user, "session": Session()}
+    assert (await socket.connect())[0]
+    return socket
+
+
+@pytest.fixture
+async def socket():
+    socket = await opened(Ann())
+    yield socket
+    await socket.disconnect()
+    hub = relay()
+    hub.committed()
+    if hub._task:
+        async with asyncio.timeout(10):
+            await hub._task
+    hub._thread.shutdown()
+
+
+async def test_stranger_is_told_to_sign_in():
+    socket = await opened(AnonymousUser())
+    assert await socket.receive_output() == {"type": "websocket.close", "code": NOT_LOGGED_IN}
+
+
+async def test_watched_topic_is_sent_and_acknowledged(socket):
+    await socket.send_json_to({"watch": {"overview": {"board": "", "version": 0}}})
+    assert (await socket.receive_json_from(10))["topic"] == "overview"
+    await socket.send_json_to({"ack": True})
+    assert (await socket.receive_json_from(10))["kind"] == "tick"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "not json",
+        "[]",
+        '{"watch": []}',
+        '{"watch": {"nothing": {}}}',
+        '{"watch": {"log:x": {}}}',
+        '{"watch": {"log:1": {"offset": -1}}}',
+        '{"watch": {"log:1": {"offset": "1"}}}',
+        '{"watch": {"overview": {"version": 1e400}}}',
+        '{"watch": {%s}}' % ",".join(f'"job:{n}": {{}}' for n in range(9)),
+        '{"ack": "%s"}' % ("x" * 5000),
+    ],
+)
+async def test_message_of_no_page_closes_the_socket(socket, message):
+    await socket.send_to(text_data=message)
+    assert (await socket.receive_output(5))["code"] == UNREADABLE
+
+
+async def test_bytes_close_the_socket(socket):
+    await socket.send_to(bytes_data=b"\x00")
+    assert (await socket.receive_output(5))["code"] == UNREADABLE
