@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import selectors
 
 from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
 
-READ_BYTES = 65536  # what a pipe holds
+READ_BYTES = 65536  # what a pipe usually holds
 
 
 class Pump:
@@ -17,7 +18,6 @@ class Pump:
         self._log = log
         self._selector = selector
         self.stdout, self.stderr = (self._pipe(stream) for stream in (STDOUT, STDERR))
-        self._open = {STDOUT, STDERR}
 
     def _pipe(self, stream: int) -> int:
         """The end that the job writes to."""
@@ -46,8 +46,9 @@ class Pump:
         return False
 
     def drain(self) -> None:
-        """Take what is left in the pipes now, without waiting for writers that are not ours to end."""
+        """Take what is left in the pipes, and no more than they hold: somebody who is not ours may go on writing."""
         for key in list(self._selector.get_map().values()):
             if key.data in (STDOUT, STDERR):
-                while self.pump(key.fd, key.data):
-                    pass
+                for _ in range(fcntl.fcntl(key.fd, fcntl.F_GETPIPE_SZ) // READ_BYTES + 1):
+                    if not self.pump(key.fd, key.data):
+                        break

@@ -1,0 +1,108 @@
+"""TERM, grace, KILL; and what may not be signalled ends the waiting, not the runner."""
+
+import os
+import signal
+import subprocess
+from unittest.mock import Mock
+
+import pytest
+
+from jobs.execution import ending, tree
+from jobs.execution.ending import Ending
+from jobs.execution.tree import Process
+
+OURS, THEIRS = (Process(pid, 1, pid, pid, "S", 100) for pid in (40_001, 40_002))
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """What is alive, which of it may not be signalled, and what was sent to whom."""
+    world = Mock(alive=[OURS, THEIRS], refusing=[], sent=[])
+
+    def send_all(processes, number):
+        for one in processes:
+            if one in world.refusing:
+                yield one
+            else:
+                world.sent.append((one, number))
+
+    monkeypatch.setattr(ending, "descendants", lambda _: world.alive)
+    monkeypatch.setattr(ending, "send_all", send_all)
+    monkeypatch.setattr(ending, "kill_groups", Mock())
+    monkeypatch.setattr(ending, "kill_children", Mock())
+    return world
+
+
+def test_term_first_kill_after_the_grace(world):
+    end = Ending(OURS.pid, 10.0, now=0.0)
+    assert end.begin() == 2
+    assert end.step(9.9) == 0
+    assert (OURS, signal.SIGKILL) not in world.sent
+    assert end.step(end.next_at) == 2
+    assert (OURS, signal.SIGKILL) in world.sent
+
+
+def test_kill_is_repeated_at_growing_distances(world):
+    end = Ending(OURS.pid, 1.0, now=0.0)
+    moments = [end.next_at]
+    for _ in range(5):
+        assert end.step(end.next_at) == len(world.alive)
+        moments.append(round(end.next_at, 2))
+    assert moments == [1.0, 1.01, 1.06, 1.26, 2.26, 3.26]
+
+
+def test_job_itself_is_no_descendant_of_its_own(world):
+    end = Ending(OURS.pid, 1.0, now=0.0)
+    assert end.begin() == len(world.alive)
+    assert end.descendants_ended == 1
+
+
+def test_processes_of_others_are_given_up_after_a_second_grace(world):
+    world.refusing = world.alive = [THEIRS]
+    end = Ending(OURS.pid, 10.0, now=0.0)
+    end.begin()
+    assert end.step(10.0)
+    assert not end.given_up
+    end.step(20.0)
+    assert end.given_up
+    assert end.refused == [THEIRS]
+
+
+def test_nothing_is_given_up_while_one_can_be_signalled(world):
+    world.refusing = [THEIRS]
+    end = Ending(OURS.pid, 1.0, now=0.0)
+    end.step(100.0)
+    assert not end.given_up
+
+
+def test_process_of_another_user_is_refused(monkeypatch):
+    monkeypatch.setattr(signal, "pidfd_send_signal", Mock(side_effect=PermissionError))
+    me = tree.process(os.getpid())
+    assert list(tree.send_all([me], signal.SIGTERM)) == [me]
+
+
+def test_number_that_was_given_to_another_is_not_signalled():
+    with subprocess.Popen(["/bin/sleep", "600"]) as sleeper:
+        one = tree.process(sleeper.pid)
+        assert tree.send(one._replace(started=one.started - 1), signal.SIGKILL)
+        assert sleeper.poll() is None
+        assert tree.send(one, signal.SIGKILL)
+        assert sleeper.wait() == -signal.SIGKILL
+    assert tree.send(one, signal.SIGKILL)
+
+
+def test_name_with_brackets_and_spaces_is_read(tmp_path):
+    (program := tmp_path / "a) R 1 (b").symlink_to("/bin/sleep")
+    with subprocess.Popen([program, "600"]) as sleeper:
+        assert tree.process(sleeper.pid).parent == os.getpid()
+        sleeper.kill()
+
+
+def test_session_taken_by_others_later_is_not_ours():
+    leader = Process(500, 1, 500, 500, "S", started=1000)
+    member = Process(600, 1, 600, 500, "S", started=2000)
+    older = member._replace(started=999)
+    assert tree.in_session(member, leader)
+    assert not tree.in_session(older, leader)
+    assert not tree.in_session(member._replace(session=501), leader)
+    assert not tree.in_session(member, None)
