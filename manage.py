@@ -5,6 +5,7 @@ import os
 import sys
 
 REFUSED = 2
+INTERRUPTED = 130  # as shells say it of Ctrl-C
 
 
 def main() -> None:
@@ -24,6 +25,8 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except Refusal as refusal:
         refuse(str(refusal))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def refuse(sentence: str) -> None:
