@@ -16,6 +16,7 @@ from jobs import actions, models
 from jobs.core.states import TERMINAL
 from jobs.service.loop import utc_now
 from scheduler_site.environment import sqlite_database
+from tests.fixtures.postgres import default_database
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,14 +27,17 @@ class Home:
     """A data folder of a service, which this test's own Django reads and writes too."""
 
     folder: Path
+    database_url: str = ""
+    node: str = "here"
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self, *arguments: str, crash_at: str = "", cores: int = 2) -> subprocess.Popen[bytes]:
         """`runscheduler`, without the web unless `--port` is among the arguments."""
         begin = ["-m", "tests.service.crashing", crash_at] if crash_at else ["manage.py"]
         web = [] if "--port" in arguments else ["--no-web"]
-        command = [sys.executable, *begin, "runscheduler", "--node", "here", "--cores", str(cores), *web, *arguments]
+        command = [sys.executable, *begin, "runscheduler", "--node", self.node, "--cores", str(cores), *web, *arguments]
         environment = {"ROTA_DATA": str(self.folder), "PATH": os.environ["PATH"], "ROTA_MIN_FREE_DISK_MB": "0"}
+        environment |= {"DATABASE_URL": self.database_url} if self.database_url else {}
         with (self.folder / "output").open("ab") as output:
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
         self.running.append(process)
@@ -65,6 +69,10 @@ class Home:
     def until_all_ended(self, seconds: float = 60) -> dict[int, str]:
         return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now, seconds)
 
+    def end(self) -> None:
+        for process in self.running:
+            self.kill(process)
+
     def output(self) -> str:
         return (self.folder / "output").read_text()
 
@@ -88,9 +96,7 @@ def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> It
         try:
             yield home
         finally:
-            for process in home.running:
-                process.kill()
-                process.wait()
+            home.end()
 
 
 @contextmanager
@@ -107,3 +113,18 @@ def default_file(file: Path) -> Iterator[None]:
         connections["default"].close()
         connections.settings["default"], connections["default"] = before
         ContentType.objects.clear_cache()
+
+
+@pytest.fixture
+def two_nodes(postgres_url: str, tmp_path: Path, settings, django_db_blocker) -> Iterator[list[Home]]:
+    """Two data folders, as of two machines, on one PostgreSQL database."""
+    nodes = [Home(tmp_path / name, postgres_url, name) for name in ("left", "right")]
+    for node in nodes:
+        node.folder.mkdir()
+    settings.DATA_DIR = nodes[0].folder
+    with django_db_blocker.unblock(), default_database(postgres_url):
+        try:
+            yield nodes
+        finally:
+            for node in nodes:
+                node.end()
