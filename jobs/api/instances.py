@@ -23,6 +23,7 @@ from jobs.core import states
 from jobs.models import Attempt, Instance
 
 router = Router(tags=["instances"])
+FEW = 1000
 EXPECTED_STATUS = ", ".join(status.value for status in states.Status)
 
 
@@ -60,7 +61,7 @@ def list_instances(
     if job_id is not None:
         found = found.filter(job_id=job_id)
     if status is not None:
-        found = found.filter(status__in=_statuses(status))
+        found = _with_status(found, _statuses(status))
     return several(pages.page(request, response, found, before, limit))
 
 
@@ -88,6 +89,15 @@ def retry_instance(request: HttpRequest, instance_id: str) -> Any:
     number = identifier("instance", instance_id)
     retry = actions.retry_instance(number, actor=actor_of(request), now=timezone.now())
     return Status(201 if retry.is_new else 200, one(retry.instance_id))
+
+
+def _with_status(found: QuerySet[Instance], statuses: list[str]) -> QuerySet[Instance]:
+    """Few that live are found by their own indexes; the order by id would have a million ended ones looked through."""
+    if set(statuses) <= states.LIVE:
+        each = [Instance.objects.filter(status=status).values_list("pk", flat=True)[:FEW] for status in statuses]
+        if all(len(ids) < FEW for ids in each):
+            found = found.filter(pk__in=[pk for ids in each for pk in ids])
+    return found.filter(status__in=statuses)
 
 
 def _statuses(text: str) -> list[str]:

@@ -108,10 +108,15 @@ def answered_in_problems(view: View) -> View:
 
     @functools.wraps(view)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        method = request.method
+        if method == "HEAD":  # the server leaves the body out
+            request.method = "GET"
         try:
             response = view(request, *args, **kwargs)
         except Http404:
             return unknown_address(request)
+        finally:
+            request.method = method
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             return response
         allowed = ", ".join(sorted(response.headers["Allow"].split(", ")))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Status
@@ -41,8 +40,8 @@ def system_health(request: HttpRequest) -> Any:
     """503 when no node's engine steps: then nothing starts. `/healthz` says so without a token."""
     now = timezone.now()
     health = look(now)
-    live = dict.fromkeys(sorted(LIVE), 0)
-    live |= dict(Instance.objects.filter(status__in=LIVE).order_by().values_list("status").annotate(Count("pk")))
+    # One by one: each has an index of its rows, and a question for all at once would go through the whole table.
+    live = {status.value: Instance.objects.filter(status=status).count() for status in sorted(LIVE)}
     answer = {
         "status": "ok" if health.fine else "failing",
         "detail": health.sentence,

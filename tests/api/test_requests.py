@@ -67,6 +67,11 @@ def test_other_method_says_which_are_taken(api, problem, method, path, allowed):
     assert answer.headers["Allow"] == allowed
 
 
+def test_head_is_get_without_a_body(api):
+    answer = api.head("jobs")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
 @pytest.mark.parametrize(
     "path", ["", "nothing", "jobs/", "jobs/1/2/3", "jobs//run", "%F0%9F%9A%80", "a%00b", "instances/1/log/x"]
 )
