@@ -60,6 +60,20 @@ def service(*arguments: str, port: int | None = None) -> Iterator[subprocess.Pop
         process.wait(START_SECONDS)
 
 
+def session_key() -> str:
+    """A signed-in session, made in the database, so that real pages are rendered."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+    from django.contrib.sessions.backends.db import SessionStore
+
+    user = get_user_model().objects.create_superuser("reader", password="reader-of-pages")  # noqa: S106
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    return str(session.session_key)
+
+
 def fetch(url: str, headers: dict[str, str] | None = None) -> int:
     """The status of a GET from the service on this machine."""
     address = urlsplit(url)

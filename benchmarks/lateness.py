@@ -14,7 +14,7 @@ import threading
 from datetime import timedelta
 from typing import Any, Self
 
-from _bench import fetch, percentile, remove, service, show, use_own_data_folder, wait_until
+from _bench import fetch, percentile, remove, service, session_key, show, use_own_data_folder, wait_until
 
 PORT = 8421
 
@@ -89,20 +89,6 @@ class Readers:
         while not self._stop.is_set():
             assert fetch(f"http://127.0.0.1:{PORT}/", self._session) == 200
             self.pages += 1
-
-
-def session_key() -> str:
-    """A signed-in session, made in the database, so that real pages are rendered."""
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
-    from django.contrib.sessions.backends.db import SessionStore
-
-    user = get_user_model().objects.create_superuser("reader", password="reader-of-pages")  # noqa: S106
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    return str(session.session_key)
 
 
 if __name__ == "__main__":
