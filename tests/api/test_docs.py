@@ -1,13 +1,29 @@
+import re
+from pathlib import Path
+
 from jobs.actions.submission import FIELDS
 from jobs.actions.timing import TIMING_FIELDS
 from jobs.api import api as rota_api
+from jobs.api.answers import InstanceAnswer
 from jobs.api.bodies import JobFields, PreviewFields
 from tests.api.site import sign_in
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
 
 
 def test_description_names_every_field_that_is_taken():
     assert set(JobFields.model_fields) == set(FIELDS)
     assert set(PreviewFields.model_fields) == {*TIMING_FIELDS, "after", "count"}
+
+
+def test_documents_name_every_field_and_event():
+    api_text, events_text = ((DOCS / name).read_text() for name in ("api.md", "events.md"))
+    assert not [field for field in FIELDS if f"`{field}`" not in api_text]
+    assert not [field for field in InstanceAnswer.model_fields if f"`{field}`" not in api_text]
+    sources = "".join(path.read_text() for room in ("store", "service") for path in (ROOT / "jobs" / room).glob("*.py"))
+    kinds = set(re.findall(r'"((?:job|schedule|instance|attempt|node)\.[a-z_]+)"', sources)) - {"node.json"}
+    assert not [kind for kind in kinds if f"`{kind}`" not in events_text]
 
 
 def test_description_names_every_address():
