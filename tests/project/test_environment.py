@@ -1,7 +1,9 @@
 """The reader of environment variables: each kind of value, and the sentence for each kind of nonsense."""
 
+import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +45,19 @@ def test_flag_understands_usual_words(given, value, meant):
 def test_unknown_flag_is_refused(given):
     given("maybe")
     assert "must be 1, true, yes, on or 0, false, no, off" in refusal(environment.flag)
+
+
+def test_choice_outside_the_list_is_refused(given):
+    given("lifo")
+    assert refusal(environment.choice, "fifo", ("fifo", "priority")).startswith("ROTA_THING is 'lifo', but must be")
+
+
+def test_every_setting_is_described():
+    root = Path(__file__).resolve().parents[2]
+    read = re.findall(r'environment\.\w+\(\s*"(\w+)"', (root / "scheduler_site" / "settings.py").read_text())
+    described = (root / "docs" / "settings.md").read_text()
+    assert len(read) > 10
+    assert [name for name in read if f"`{name}`" not in described] == []
 
 
 def test_words_are_split_and_trimmed(given):
