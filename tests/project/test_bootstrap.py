@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,16 @@ def test_nonsense_setting_is_one_line(tmp_path):
     assert refused.stderr == (
         "rota: ROTA_PORT is 'web', but must be a whole number from 1 to 65535. Unset it for the default of 8000.\n"
     )
+
+
+def test_machines_that_start_at_once_make_one_admin(tmp_path, postgres_url):
+    def start(machine):
+        return manage("bootstrap", ROTA_DATA=str(tmp_path / machine), DATABASE_URL=postgres_url)
+
+    with ThreadPoolExecutor(2) as machines:
+        first, second = machines.map(start, ["a", "b"])
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert (first.stdout + second.stdout).count("Made the user") == 1
 
 
 def test_bootstrap_prepares_postgres(tmp_path, postgres_url):

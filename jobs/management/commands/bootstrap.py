@@ -1,6 +1,8 @@
 """Makes a data folder ready for the service; what is there already is kept."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +14,7 @@ from jobs import examples
 from scheduler_site import preflight
 from scheduler_site.collected import collect_static_files
 
-ADVISORY_LOCK = 0x526F7461  # "Rota": machines that start at once on one PostgreSQL must not migrate at once
+ADVISORY_LOCK = 0x526F7461  # "Rota"
 
 
 class Command(BaseCommand):
@@ -23,15 +25,13 @@ class Command(BaseCommand):
         preflight.check_data_folder(settings.DATA_DIR)
         # Held while this works: a running service must not have its tables changed below it.
         with preflight.hold_service_lock(settings.DATA_DIR / "service.lock"):
+            if not settings.DEBUG:
+                collect_static_files()
             preflight.check_database()
-            self.make_ready()
+            with one_machine_at_a_time():
+                self.prepare_database()
 
-    def make_ready(self) -> None:
-        if not settings.DEBUG:
-            collect_static_files()
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+    def prepare_database(self) -> None:
         if preflight.has_pending_migrations():
             call_command("migrate", interactive=False, verbosity=0)
         password = first_start()
@@ -41,7 +41,20 @@ class Command(BaseCommand):
                 f"    {password}\n\n"
                 "It is shown only this once. Lost: .venv/bin/python manage.py resetpassword admin"
             )
-        connection.close()  # and with it the advisory lock
+
+
+@contextmanager
+def one_machine_at_a_time() -> Iterator[None]:
+    """On PostgreSQL, machines that start at once wait for each other; an SQLite file has one machine anyway."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK])
 
 
 def first_start() -> str:
