@@ -20,7 +20,7 @@ DEFAULT_TIME_ZONE = environment.time_zone("ROTA_TIME_ZONE", "UTC")  # of new sch
 ORDER = environment.choice("ROTA_ORDER", "priority", ("priority", "fifo"))  # of starts, among what is due
 MIN_FREE_DISK_MB = environment.integer("ROTA_MIN_FREE_DISK_MB", 500, lowest=0, highest=10_000_000)
 KEEP_WORKSPACES = environment.flag("ROTA_KEEP_WORKSPACES")
-LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt and stream
+LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt
 
 # --- Whom it tells when an instance fails for good ---
 

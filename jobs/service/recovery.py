@@ -13,6 +13,7 @@ from jobs.core.inputs import Ended, Input, JobChanged
 from jobs.core.known import Run
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import AttemptStatus, OutcomeKind
+from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import AttemptRef, RecoveryKind
 from jobs.execution.local import LocalExecutor
 from jobs.store import read
@@ -61,7 +62,12 @@ def recover(
 def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered, now: datetime) -> None:
     ref = AttemptRef(attempt.instance_id, attempt.number, attempt.token)
     wished_away = attempt.instance.cancel_requested_at is not None
-    found = executor.recover(ref)
+    try:
+        found = executor.recover(ref)
+    except (ForeignHolderError, OSError) as error:
+        # What cannot be seen may still run: it keeps its cores, and the next start asks again.
+        log.error("attempt %s of instance %s is left as it is: %s", attempt.number, attempt.instance_id, error)
+        return
     log.info("attempt %s of instance %s: %s", attempt.number, attempt.instance_id, found.kind)
     if found.outcome is not None:
         recovered.inputs.append(Ended(attempt.instance_id, attempt.token, found.outcome))
@@ -71,5 +77,9 @@ def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered,
     elif wished_away:
         cancelled = Outcome(OutcomeKind.CANCELLED, now, error="was cancelled before it was started")
         recovered.inputs.append(Ended(attempt.instance_id, attempt.token, cancelled))
+    elif attempt.status == AttemptStatus.RUNNING:
+        # It had begun, so starting it now would run it twice.
+        lost = Outcome(OutcomeKind.LOST, now, error="was lost: its run directory was removed while it ran")
+        recovered.inputs.append(Ended(attempt.instance_id, attempt.token, lost))
     else:
         recovered.launch.append(attempt.token)

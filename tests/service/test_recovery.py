@@ -1,0 +1,101 @@
+"""What is made of each answer that the executor gives about an attempt from before."""
+
+import pytest
+
+from jobs import models
+from jobs.core.cores import CoreManager
+from jobs.core.engine import Engine
+from jobs.core.order import by_priority
+from jobs.core.records import Allocation, Outcome
+from jobs.core.states import OutcomeKind
+from jobs.execution.claim import ForeignHolderError
+from jobs.execution.launch import Recovery, RecoveryKind
+from jobs.service.recovery import recover
+from tests.store.benches import NOW
+
+pytestmark = pytest.mark.django_db
+
+
+class Answers:
+    """Stands in for an executor that knows of one attempt."""
+
+    def __init__(self, answer) -> None:
+        self.answer = answer
+
+    def recover(self, _ref):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def in_flight(status="starting", **fields) -> models.Attempt:
+    job = models.Job.objects.create(name="j", body="true", created_at=NOW)
+    node = models.Node.objects.create(name="here")
+    instance = models.Instance.objects.create(
+        job=job, logical_at=NOW, due_at=NOW, created_at=NOW, queued_at=NOW, order_key=1, cause="manual",
+        status="running", token="t", node=node, cores=[0], attempt_count=1, started_at=NOW, **fields,
+    )  # fmt: skip
+    return models.Attempt.objects.create(
+        instance=instance, number=1, token="t", status=status, node=node, cores=[0], created_at=NOW
+    )
+
+
+def recovered(attempt, answer, **hand):
+    engine = Engine(CoreManager([0, 1]), order=by_priority, new_token=str, uniform=max)
+    hand = {"in_hand": set(), "unsettled": {}, **hand}
+    found = recover(engine, Answers(answer), attempt.node_id, lambda: NOW, **hand)
+    assert engine.manager.holds() == {attempt.instance_id: Allocation((0,), 0, 0)}
+    return found
+
+
+NEVER_RAN = Recovery(RecoveryKind.NEVER_RAN)
+ADOPTED = Recovery(RecoveryKind.ADOPTED, pid=7)
+ENDED = Recovery(RecoveryKind.ENDED, Outcome(OutcomeKind.SUCCESS, NOW))
+
+
+def kinds(found):
+    return [told.outcome.kind for told in found.inputs]
+
+
+def test_attempt_that_never_ran_is_launched():
+    assert recovered(in_flight(), NEVER_RAN).launch == ["t"]
+
+
+def test_cancelled_before_it_ran_is_not_launched():
+    found = recovered(in_flight(cancel_requested_at=NOW), NEVER_RAN)
+    assert (found.launch, kinds(found)) == ([], ["cancelled"])
+
+
+def test_begun_attempt_without_a_directory_is_lost():
+    found = recovered(in_flight("running"), NEVER_RAN)
+    assert (found.launch, kinds(found)) == ([], ["lost"])
+
+
+def test_living_attempt_is_adopted():
+    found = recovered(in_flight("running"), ADOPTED)
+    assert (found.adopted, found.stop, found.inputs) == (["t"], [], [])
+
+
+def test_wish_to_cancel_is_passed_on_to_an_adopted_one():
+    assert [ref.token for ref in recovered(in_flight(cancel_requested_at=NOW), ADOPTED).stop] == ["t"]
+
+
+def test_outcome_from_meanwhile_is_told():
+    assert kinds(recovered(in_flight("running"), ENDED)) == ["success"]
+
+
+def test_outcome_that_was_not_committed_is_told_again():
+    failed = Outcome(OutcomeKind.FAILED, NOW)
+    assert kinds(recovered(in_flight("running"), NEVER_RAN, unsettled={"t": failed})) == ["failed"]
+
+
+def test_attempt_in_hand_is_not_asked_for():
+    found = recovered(in_flight(), AssertionError("asked"), in_hand={"t"})
+    assert (found.launch, found.inputs) == ([], [])
+
+
+@pytest.mark.parametrize("error", [ForeignHolderError("/runs/1"), OSError(5, "Input/output error")])
+def test_attempt_that_cannot_be_seen_keeps_its_cores(error, caplog):
+    found = recovered(in_flight("running"), error)
+    assert (found.launch, found.inputs) == ([], [])
+    assert "is left as it is" in caplog.text
