@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from dashboard.presentation.rows import Regions, Row
 from jobs.core.invalid import InvalidSchedule
@@ -64,7 +65,7 @@ def schedule_card(schedule: Schedule | None, now: datetime, *, paused: bool) -> 
         return None
     try:
         trigger = trigger_of(schedule)
-        words, coming, fault = trigger.describe(), next_fires(trigger, now), schedule.fault
+        words, coming, fault = trigger.describe(), next_fires(trigger, schedule.zone, now), schedule.fault
     except InvalidSchedule as refusal:
         words, coming, fault = str(schedule), (), refusal.sentence
     return ScheduleCard(
@@ -79,8 +80,9 @@ def schedule_card(schedule: Schedule | None, now: datetime, *, paused: bool) -> 
     )
 
 
-def next_fires(trigger: Trigger, now: datetime, count: int = FIRES_SHOWN) -> tuple[datetime, ...]:
-    return tuple(fires(trigger, now, count))
+def next_fires(trigger: Trigger, zone: str, now: datetime) -> tuple[datetime, ...]:
+    """In the schedule's own zone, so that their offsets show where clocks change."""
+    return tuple(fire.astimezone(ZoneInfo(zone)) for fire in fires(trigger, now, FIRES_SHOWN))
 
 
 def _fire_row(schedule: Schedule) -> FireRow:
