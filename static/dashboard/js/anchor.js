@@ -3,19 +3,20 @@
 // Rows that go away above it stay, dimmed, and regions above it do not shrink, until the pointer has left; what comes
 // above it is scrolled away by as much.
 let pointer = null; // where the mouse is, in the window
+let kept = false; // whether anything waits for the pointer to leave
 let settled = []; // what undoes the last keeping
 
 addEventListener("pointermove", (event) => {
   if (event.pointerType !== "mouse") return;
   const before = anchor();
   pointer = { x: event.clientX, y: event.clientY };
-  if (settled.length && anchor() !== before) release();
+  if (kept && anchor() !== before) release();
 }, { passive: true });
 document.documentElement.addEventListener("pointerleave", () => {
   pointer = null;
   release();
 });
-addEventListener("focusout", () => settled.length && setTimeout(release));
+addEventListener("focusout", () => kept && setTimeout(release));
 
 export function isHeld(row) {
   const held = anchor();
@@ -28,6 +29,7 @@ export function keepInPlace(regions, change) {
     change();
     return;
   }
+  kept = true;
   const top = held.getBoundingClientRect().top;
   const heights = regions.map((region) => region.offsetHeight);
   change();
@@ -69,9 +71,13 @@ function scrollBack(held, top) {
 function release() {
   const undo = settled;
   settled = [];
+  kept = false;
   const held = anchor();
   const top = held?.getBoundingClientRect().top;
-  for (const row of document.querySelectorAll("[data-region] > .gone")) if (!isHeld(row)) row.remove();
+  for (const row of document.querySelectorAll("[data-region] > .gone")) {
+    if (isHeld(row)) kept = true;
+    else row.remove();
+  }
   for (const step of undo) step();
   if (held) scrollBack(held, top);
 }

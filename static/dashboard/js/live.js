@@ -3,10 +3,11 @@ import { showLoads, takeLoads } from "./loads.js";
 import { showRows } from "./regions.js";
 import { noteTrouble } from "./trouble.js";
 
-const SILENCE_MS = 8000; // the server says something at least every five seconds
+const STALE_MS = 6500; // the server says something at least every five seconds
+const SILENCE_MS = 10_000;
 const OPENING_MS = 4000;
 const POLL_MS = 4000;
-const WAITS_MS = [300, 700, 1500, 2500]; // before the next try; the last one for ever
+const WAITS_MS = [300, 700, 1500, 2000]; // before the next try; the last one for ever
 const HIDDEN_MS = 5000;
 const SIGNED_OUT = [4401, 4403];
 const RESUMES = { load: () => ({}) };
@@ -118,9 +119,11 @@ export function startLive(body, log) {
 
   function lookAfter() {
     const silence = performance.now() - heardAt;
-    if (!socket || silence < SILENCE_MS) return;
-    const seconds = Math.round(silence / 1000);
-    badge("bad", `stale ${seconds} s`, "Nothing has come from the server for a while; connecting again.");
+    if (!socket || silence < STALE_MS) return;
+    if (socket.readyState === WebSocket.OPEN) {
+      badge("bad", `stale ${Math.round(silence / 1000)} s`, "Nothing has come from the server for a while.");
+    }
+    if (silence < SILENCE_MS) return;
     // A connection that was cut on the way may look open for minutes.
     drop();
     again();
