@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 from channels.testing import WebsocketCommunicator
@@ -62,8 +63,8 @@ async def test_watched_topic_is_sent_and_acknowledged(socket):
         '{"watch": {"log:1": {"offset": -1}}}',
         '{"watch": {"log:1": {"offset": "1"}}}',
         '{"watch": {"overview": {"version": 1e400}}}',
-        '{"watch": {%s}}' % ",".join(f'"job:{n}": {{}}' for n in range(9)),
-        '{"ack": "%s"}' % ("x" * 5000),
+        json.dumps({"watch": {f"job:{n}": {} for n in range(9)}}),
+        json.dumps({"ack": "x" * 5000}),
     ],
 )
 async def test_message_of_no_page_closes_the_socket(socket, message):

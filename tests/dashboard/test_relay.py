@@ -22,9 +22,11 @@ NEW = ("", 0)
 class FakeSocket:
     def __init__(self):
         self.frames, self.closed, self.visitor = [], "", Visitor("key", 1)
+        self.sent = asyncio.Event()
 
     async def send_frame(self, text):
         self.frames.append(text)
+        self.sent.set()
 
     async def close_overdue(self):
         self.closed = "overdue"
@@ -123,7 +125,7 @@ async def test_log_reaches_the_page_with_its_attempt(relay, socket, settings):
 
 async def test_attempt_that_starts_later_is_found(relay, socket):
     job, node = await in_thread(lambda: (make_job(), make_node()))()
-    waiting = await in_thread(lambda: make_waiting(job))()
+    waiting = await in_thread(make_waiting)(job)
     relay.watch(socket, {f"log:{waiting.pk}": LogCursor()})
     await relay.later()
     assert socket.take() == []
@@ -173,17 +175,15 @@ async def test_failing_reader_does_not_end_the_relay(relay, socket, monkeypatch,
     assert "cannot be read" in caplog.text
 
 
-async def test_relay_wakes_by_a_commit_of_this_process(socket, transactional_db):
+async def test_relay_wakes_by_a_commit_of_this_process(socket):
     relay = Relay()
     relay.watch(socket, {"overview": NEW})
     async with asyncio.timeout(10):
-        while not socket.frames:
-            await asyncio.sleep(0.01)
-        socket.frames.clear()
+        await socket.sent.wait()
+        socket.sent.clear()
         relay.answered(socket)
         await in_thread(lambda: tell("instance.queued", make_waiting(make_job()), "", "queued"))()
-        while not socket.frames:
-            await asyncio.sleep(0.01)
+        await socket.sent.wait()
         relay.leave(socket)
         relay.committed()
         await relay._task
