@@ -1,0 +1,123 @@
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import connections
+from django.utils import timezone
+
+from jobs import actions
+from jobs.core.states import TERMINAL
+from jobs.models import Instance, Job
+from tests.api.site import sign_in
+from tests.service.conftest import ROOT, Home, default_file, migrated_file
+from tests.waiting import until
+
+__all__ = ["migrated_file"]
+
+
+@dataclass
+class Service:
+    """A whole Rota, engine and pages, whose database this test's own Django reads and writes too."""
+
+    home: Home
+    address: str
+    process: subprocess.Popen[bytes]
+
+    def submit(self, script: str, name: str = "job", **fields: Any) -> int:
+        return self.home.submit(script, name, **fields)
+
+    def until(self, instance_id: int, status: str) -> None:
+        until(lambda: self.home.status(instance_id) == status, 30)
+
+    def clear(self) -> None:
+        """End what runs, and delete all jobs."""
+        now = timezone.now()
+        for instance_id in Instance.objects.exclude(status__in=TERMINAL).values_list("pk", flat=True):
+            actions.cancel_instance(instance_id, actor="test", now=now)
+        until(lambda: set(self.home.statuses().values()) <= TERMINAL, 60)
+        for job_id in Job.objects.values_list("pk", flat=True):
+            actions.delete_job(job_id, actor="test", now=now)
+
+
+@pytest.fixture(scope="module")
+def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Iterator[Service]:
+    """One service for all tests of a module: each start takes seconds."""
+    folder = tmp_path_factory.mktemp("data")
+    shutil.copy(migrated_file, folder / "db.sqlite3")
+    # The same key, so that a session that the test opens is one of the service.
+    (folder / "secret_key").write_text(settings.SECRET_KEY)
+    port = free_port()
+    environment = {
+        "ROTA_DATA": str(folder),
+        "PATH": os.environ["PATH"],
+        "ROTA_DEBUG": "1",
+        "ROTA_MIN_FREE_DISK_MB": "0",
+    }
+    command = [sys.executable, "manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port", str(port)]
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        django_db_blocker.unblock(),
+        default_file(folder / "db.sqlite3"),
+        (folder / "output").open("ab") as output,
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output) as process,
+    ):
+        patch.setattr(settings, "DATA_DIR", folder)
+        service = Service(Home(folder), f"http://127.0.0.1:{port}", process)
+        try:
+            until(lambda: answers(service), 60)
+            yield service
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def service(started: Service) -> Iterator[Service]:
+    yield started
+    started.clear()
+
+
+@pytest.fixture
+def signed_in(service: Service, page: Any) -> Any:
+    """A page in which the admin has signed in; the test fails if anything is logged as an error there."""
+    forget_connection()
+    errors: list[str] = []
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    page.set_default_timeout(20_000)
+    admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True)
+    sign_in(page, service.address, admin)
+    yield page
+    forget_connection()
+    assert [error for error in errors if "WebSocket" not in error] == []
+
+
+def forget_connection() -> None:
+    """Beside Playwright's event loop Django keeps another connection, and would keep it from test to test."""
+    connections["default"].close()
+    del connections["default"]
+
+
+def answers(service: Service) -> bool:
+    assert service.process.poll() is None, service.home.output()
+    try:
+        with urllib.request.urlopen(f"{service.address}/login/", timeout=5) as response:  # noqa: S310 - our own
+            return response.status == 200
+    except URLError:
+        return False
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
