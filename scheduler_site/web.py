@@ -34,7 +34,7 @@ def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callab
         try:
             on_stop()
         finally:
-            reactor.callFromThread(reactor.stop)
+            reactor.callFromThread(reactor.stop)  # type: ignore[misc]  # a zope interface: its methods have no self
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, asked)
