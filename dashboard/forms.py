@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,24 @@ TIMING = ("schedule_expression", "start_date", "end_date", "timezone")
 FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
 
 DEFAULTS = {"runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium"}
+
+
+LABELS = {
+    "script_content": "Script",
+    "script_path": "Path of the script",
+    "cpu_cores_required": "Cores",
+    "memory_mb_required": "Memory in MB",
+    "timeout_seconds": "Time limit in seconds",
+    "max_retries": "Retries",
+    "retry_delay_seconds": "First retry after seconds",
+    "retry_max_delay_seconds": "Longest wait before a retry",
+    "schedule_expression": "Schedule",
+    "schedule_type": "When",
+    "start_date": "Start",
+    "end_date": "End",
+    "timezone": "Time zone",
+}
+_API_NAMES = re.compile(rf"\b({'|'.join(LABELS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +85,14 @@ def filled_form(posted: Mapping[str, str], problems: Iterable[Problem]) -> JobFo
     elsewhere: list[str] = []
     for problem in problems:
         shown = _SHOWN_AT.get(problem.field, problem.field)
-        (sentences.get(shown, elsewhere)).append(problem.sentence)
+        sentences.get(shown, elsewhere).append(in_words(problem.sentence))
     fields = {name: Field(name, posted.get(name, ""), tuple(sentences[name])) for name in FIELDS}
     return JobForm(fields, tuple(elsewhere))
+
+
+def in_words(sentence: str) -> str:
+    """With the labels of the form where the check names the API's fields."""
+    return _API_NAMES.sub(lambda found: LABELS[found[0]], sentence)
 
 
 def job_input(posted: Mapping[str, str]) -> dict[str, Any]:

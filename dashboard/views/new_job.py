@@ -39,7 +39,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     try:
         found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
     except actions.InvalidInput as refusal:
-        context = {"sentences": [problem.sentence for problem in refusal.problems]}
+        context = {"sentences": [forms.in_words(problem.sentence) for problem in refusal.problems]}
         return render(request, "jobs/preview.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
 

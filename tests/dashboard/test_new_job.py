@@ -141,5 +141,10 @@ def test_preview_says_what_is_wrong(visitor):
     assert b"<b>" not in response.content
 
 
+def test_errors_speak_the_words_of_the_form(visitor):
+    [error] = field_errors(send(visitor, cpu_cores_required="many"))["cpu_cores_required"]
+    assert error.startswith("Cores is")
+
+
 def field_errors(response):
     return {field.name: field.errors for field in response.context["form"].faulty}

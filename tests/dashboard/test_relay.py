@@ -114,8 +114,7 @@ async def test_quiet_page_hears_a_tick(relay, socket):
 
 async def test_log_reaches_the_page_with_its_attempt(relay, socket, settings):
     instance = await in_thread(lambda: make_running(make_job(), make_node()))()
-    attempt = await in_thread(lambda: instance.attempts.get())()
-    path = path_of(instance.pk, 1, attempt.token)
+    path = path_of(instance.pk, 1, instance.token)
     printed(path, b"hello\n")
     relay.watch(socket, {f"log:{instance.pk}": LogCursor()})
     await relay.later()
