@@ -19,11 +19,12 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
 
 @dataclass(frozen=True, slots=True)
 class FirstText:
-    """`end` is the offset after the text; `skipped` how many bytes before it are not shown."""
+    """`end` is the offset after the text, `skipped` how many bytes before it are not shown; `complete`: no more comes."""
 
     text: str = ""
     end: int = 0
     skipped: int = 0
+    complete: bool = False
 
 
 def first_text(place: LogPlace | None) -> FirstText:
@@ -31,7 +32,7 @@ def first_text(place: LogPlace | None) -> FirstText:
         return FirstText()
     start = max(0, log.state(place.path).end - FIRST_BYTES)
     chunk = log.read_text(place.path, start, FIRST_BYTES)
-    return FirstText(plain(chunk.text), chunk.end, chunk.start)
+    return FirstText(plain(chunk.text), chunk.end, chunk.start, chunk.complete)
 
 
 def plain(text: str) -> str:

@@ -29,7 +29,6 @@ class ScheduleCard:
     """`fires` are in the order in which they come; empty when there is none, or `fault` says what is wrong."""
 
     words: str
-    zone: str
     fires: tuple[datetime, ...]
     fault: str
     paused: bool
@@ -70,7 +69,6 @@ def schedule_card(schedule: Schedule | None, now: datetime, *, paused: bool) -> 
         words, coming, fault = str(schedule), (), refusal.sentence
     return ScheduleCard(
         words=words,
-        zone=schedule.zone,
         fires=() if paused or fault else coming,
         fault=fault,
         paused=paused,

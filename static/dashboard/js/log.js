@@ -63,6 +63,8 @@ class LogView {
     if (!this.lines || !frame.attempt) return;
     if (frame.attempt !== this.attempt) this.begin(frame.attempt);
     if (frame.end > this.offset) this.show(frame);
+    const empty = this.element.querySelector("[data-log-empty]");
+    if (frame.complete && empty) empty.textContent = "It printed nothing.";
     if (frame.complete) this.say("The attempt has ended; this is the end of its log.");
     else if (frame.end) this.say("Standard output and errors, as they are printed.");
   }
