@@ -43,3 +43,6 @@ class FeedEpoch(models.Model):
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="feed_has_one_epoch")]
+
+    def __str__(self) -> str:
+        return str(self.epoch)

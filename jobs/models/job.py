@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class Job(models.Model):
-    """`revision` rises with every edit; a start checks it, so a stale plan can delay a run but never start it wrongly."""
+    """`revision` rises with every edit; a start checks it, so a stale plan can delay a run, never start it wrongly."""
 
     class Kind(models.TextChoices):
         SCRIPT = "script", "Python script"

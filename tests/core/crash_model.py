@@ -89,8 +89,11 @@ def runner_steps(state: State, runner: Runner, rules: Rules) -> Iterator[Step]:
         yield name + "forked", state.with_runner(runner, "forked")
     elif runner.at == "forked" and state.spec:
         opened = state.with_runner(runner, "opened")
-        yield name + "opens", opened._replace(
-            runners=tuple(r._replace(folder=state.folder) if r.id == runner.id else r for r in opened.runners)
+        yield (
+            name + "opens",
+            opened._replace(
+                runners=tuple(r._replace(folder=state.folder) if r.id == runner.id else r for r in opened.runners)
+            ),
         )
     elif runner.at == "opened" and runner.folder == state.folder and not state.claim:
         yield name + "creates claim", state.with_claim(runner.folder, "empty").with_runner(runner, "created")
@@ -156,9 +159,7 @@ def write_spec(state: State, _: Rules) -> Iterator[Step]:
 def ask(state: State, _: Rules) -> Iterator[Step]:
     runner = Runner(state.asked + 1, "asked")
     after = "watch" if state.row == "starting" else "new"
-    yield "asks", state._replace(
-        runners=(*state.runners, runner), asked=runner.id, watched=runner.id, service=after
-    )
+    yield "asks", state._replace(runners=(*state.runners, runner), asked=runner.id, watched=runner.id, service=after)
 
 
 def watch(state: State, _: Rules) -> Iterator[Step]:
@@ -217,8 +218,9 @@ def record(state: State, rules: Rules) -> Iterator[Step]:
         yield "releases", state._replace(held=False)
     elif state.row == "starting":
         outcome = state.service.removeprefix("record ")
-        yield "commits outcome", state._replace(
-            row="ended", outcome=outcome, recorded=state.recorded + 1, service="release"
+        yield (
+            "commits outcome",
+            state._replace(row="ended", outcome=outcome, recorded=state.recorded + 1, service="release"),
         )
 
 
