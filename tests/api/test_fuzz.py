@@ -30,7 +30,9 @@ LIKELY = st.sampled_from(
      "mon-fri 10:00", "2026-03-29", "2026-03-29T02:30", "0001-01-01", "9999-12-31T23:59:59-23:59", "Europe/Berlin",
      "Pacific/Apia", "script", "print(1)", "/bin/true", "high", "a@b.org", "http://[", "http://x:99999/", 10**9, 0.5]
 )  # fmt: skip
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Not about the code: a fixture for all examples is meant, and a slow machine is no fault.
+NO_HEALTH_CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=NO_HEALTH_CHECKS)
 
 
 def bodies(names):
