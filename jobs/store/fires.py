@@ -11,13 +11,14 @@ from jobs.core.states import UNFINISHED, Status
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
-# last_logical_at only rises: whoever fires second, a stale engine or another node, finds zero rows.
+# last_logical_at only rises: whoever fires second, a stale engine or another node, finds zero rows. An edit moves
+# watched_from: PostgreSQL may judge the subquery by what was before an edit that it waited for, but not the row itself.
 FIRE = RowsStatement(
     {"id": "int", "revision": "int", "logical_at": "moment", "next_at": "moment", "missed": "int"},
     """
     UPDATE jobs_schedule SET last_logical_at = v.logical_at, next_at = v.next_at,
         missed_count = missed_count + v.missed
-    FROM {rows} WHERE jobs_schedule.id = v.id
+    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.watched_from < v.logical_at
         AND (jobs_schedule.last_logical_at IS NULL OR jobs_schedule.last_logical_at < v.logical_at)
         AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id
                     AND jobs_job.revision = v.revision AND jobs_job.paused_at IS NULL)

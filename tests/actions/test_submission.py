@@ -34,6 +34,10 @@ def test_name_and_script_are_enough():
     assert spec.schedule is None
 
 
+def test_script_from_windows_keeps_its_interpreter():
+    assert read(script_content="#!/bin/sh\r\necho hi\r\n").body == "#!/bin/sh\necho hi\n"
+
+
 def test_all_problems_come_at_once():
     fields = {"name": " ", "cpu_cores_required": 0, "timeout_seconds": -1, "timezone": "Mars/Phobos", "tags": "etl"}
     assert set(refused(**fields)) == set(fields)

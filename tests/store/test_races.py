@@ -103,3 +103,11 @@ def test_two_clicks_on_cancel(bench, _round):
     instance_id = bench.submit(bench.job())
     assert race(lambda: cancel(instance_id), lambda: cancel(instance_id)) == 1
     assert bench.events(instance_id).count("instance.ended") == 1
+
+
+def test_fire_from_before_an_edit_is_refused(bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    models.Schedule.objects.filter(pk=schedule_id).update(watched_from=at(61))
+    stale = Fire(schedule_id, job_id, 1, at(60), at(120), 0, NOW, by_priority(1, NOW))
+    assert bench.commit(stale).refused_schedules == {schedule_id}
