@@ -12,7 +12,7 @@ from dashboard.live.hub import Cursor
 from dashboard.live.logs import LogCursor
 from dashboard.live.relay import relay
 from dashboard.live.visitors import Visitor
-from dashboard.topics import LOAD, LOG, UnknownTopicError, number_in, parts_of
+from dashboard.topics import LOAD, UnknownTopicError, is_log, number_in, parts_of
 
 # Close codes; the page comes back after all of them but the first and the last.
 NOT_LOGGED_IN, OVERDUE, STRANGER, UNREADABLE = 4401, 4408, 4403, 4400
@@ -92,7 +92,7 @@ def _topics(wish: object) -> dict[str, Cursor]:
 def _cursor(topic: str, said: dict[str, Any]) -> Cursor:
     if topic == LOAD:
         return 0
-    if topic.startswith(f"{LOG}:"):
+    if is_log(topic):
         number_in(topic, topic.partition(":")[2])
         return LogCursor(_whole(said.get("attempt", 0)), _whole(said.get("offset", 0)))
     parts_of(topic)

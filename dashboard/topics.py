@@ -65,7 +65,11 @@ def parts_of(topic: str) -> tuple[Part, ...]:
 
 def has_rows(topic: str) -> bool:
     """Whether the topic is one of rows, and not a log or samples."""
-    return topic != LOAD and not topic.startswith(f"{LOG}:")
+    return topic != LOAD and not is_log(topic)
+
+
+def is_log(topic: str) -> bool:
+    return topic.startswith(f"{LOG}:")
 
 
 def number_in(topic: str, argument: str) -> int:

@@ -86,6 +86,11 @@ class Hub:
     def sockets(self) -> list[Socket]:
         return list(self._watchers)
 
+    def watches(self, socket: Socket, is_wanted: Callable[[str], bool]) -> bool:
+        """Whether this socket watches a topic of that kind."""
+        watcher = self._watchers.get(socket)
+        return watcher is not None and any(map(is_wanted, watcher.topics))
+
     def topics(self) -> set[str]:
         return {topic for watcher in self._watchers.values() for topic in watcher.topics}
 

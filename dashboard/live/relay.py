@@ -17,12 +17,15 @@ from weakref import WeakKeyDictionary
 from django.db import DatabaseError, connection
 
 from dashboard.live.hub import Cursor, Hub, Socket
+from dashboard.live.logs import SOUGHT_EACH_SECONDS
 from dashboard.live.source import Source
 from dashboard.live.visitors import still_welcome
+from dashboard.topics import is_log
 from jobs.store import wake
 
 logger = logging.getLogger(__name__)
 
+MERGED_SECONDS = 0.1  # what is committed within it is read together
 PORTION = 25  # so many sends hold the loop for about a millisecond
 PAUSE_AFTER_ERROR_SECONDS = 1.0
 VISITORS_CHECKED_EACH_SECONDS = 30.0
@@ -38,17 +41,24 @@ class Relay:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="relay")
         self._awake = asyncio.Event()
         self._committed = False
+        self._failing = False
+        self._read_at = float("-inf")
+        self._read_next_at = float("-inf")
         self._visitors_checked_at = clock()
         self._task: asyncio.Task[None] | None = None
 
     def watch(self, socket: Socket, topics: dict[str, Cursor]) -> None:
         """Send this socket what these topics show, from these cursors on."""
         self.hub.watch(socket, topics, self._clock())
+        self._read_next_at = float("-inf")
         self._start()
         self._awake.set()
 
     def answered(self, socket: Socket) -> None:
         self.hub.answered(socket)
+        if self.hub.watches(socket, is_log):
+            # Its next frame is not ready as those of boards are: it has to be read where this page is.
+            self._read_next_at = min(self._read_next_at, self._read_at + SOUGHT_EACH_SECONDS)
         self._awake.set()
 
     def leave(self, socket: Socket) -> None:
@@ -64,12 +74,32 @@ class Relay:
         for socket in self.hub.overdue(self._clock()):
             await socket.close_overdue()
         await self._close_strangers()
+        if len(self.hub) and self._clock() >= self._read_due_at():
+            await self._read()
+        if self._failing:  # no frame, no tick: pages say by themselves how old they are
+            return max(0.0, self._read_due_at() - self._clock())
+        await self._hand_out()
+        due_at = self.hub.due_at(self.source.next_frame)
+        return None if due_at is None else max(0.0, min(due_at, self._read_due_at()) - self._clock())
+
+    async def _read(self) -> None:
         woken, self._committed = self._committed, False
         wanted = {topic: self.hub.cursors(topic) for topic in self.hub.topics()}
-        next_at = await self._on_thread(lambda: self.source.read(wanted, woken=woken, at=self._clock()))
-        await self._hand_out()
-        moments = [moment for moment in (next_at, self.hub.due_at(self.source.next_frame)) if moment is not None]
-        return max(0.0, min(moments) - self._clock()) if moments and len(self.hub) else None
+        self._read_at = at = self._clock()
+        self._read_next_at = float("inf")  # who comes while it reads sets it back
+        next_at = at + PAUSE_AFTER_ERROR_SECONDS
+        self._failing = True
+        try:
+            next_at = await self._on_thread(lambda: self.source.read(wanted, woken=woken, at=at))
+            self._failing = False
+        finally:
+            self._committed = self._committed or (self._failing and woken)
+            self._read_next_at = min(self._read_next_at, next_at)
+
+    def _read_due_at(self) -> float:
+        # Most turns are answers of browsers: those need no look at the database, and no change of threads.
+        soon = self._committed and not self._failing
+        return min(self._read_next_at, self._read_at + MERGED_SECONDS) if soon else self._read_next_at
 
     async def _close_strangers(self) -> None:
         """Close the sockets whose visitor has logged out meanwhile, may not come in any more, or has a new password."""
@@ -104,7 +134,6 @@ class Relay:
         try:
             return await self.turn()
         except DatabaseError:
-            # No frame, no tick: pages say by themselves how old they are.
             logger.exception("the pages are not up to date: the database cannot be read; trying again each second")
             await self._on_thread(connection.close)
         except Exception:  # one reader's fault must not end the live view of all others
@@ -114,6 +143,7 @@ class Relay:
     def _rest(self) -> None:
         self.source.rest()
         connection.close()
+        self._read_next_at = float("-inf")
 
     async def _sleep(self, seconds: float | None) -> None:
         try:

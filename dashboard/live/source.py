@@ -13,7 +13,7 @@ from dashboard.live.loads import Loads
 from dashboard.live.logs import SOUGHT_EACH_SECONDS, LogCursor, LogTail
 from dashboard.live.places import latest_place
 from dashboard.live.sampler import SAMPLED_EACH_SECONDS, Sampler
-from dashboard.topics import LOAD, LOG, has_rows, number_in
+from dashboard.topics import LOAD, has_rows, is_log, number_in
 from jobs.feed import FeedEvent
 
 LOOK_SECONDS = 1.0  # for what another process has committed
@@ -58,7 +58,7 @@ class Source:
             self._looked_at = at
             self._follow(woken=woken)
         self.boards.read(timezone.now(), at)
-        self._read_logs({topic: cursors for topic, cursors in wanted.items() if topic.startswith(f"{LOG}:")}, at)
+        self._read_logs({topic: cursors for topic, cursors in wanted.items() if is_log(topic)}, at)
         moments = [self._looked_at + LOOK_SECONDS, self.boards.due_at(), *map(_WatchedLog.due_at, self._logs.values())]
         if LOAD in wanted:
             moments.append(self._sample(at))
@@ -68,7 +68,7 @@ class Source:
         """What the hub asks for each socket: a look into what was read, nothing more."""
         if topic == LOAD:
             return self._loads.after(cursor)
-        if topic.startswith(f"{LOG}:"):
+        if is_log(topic):
             return self._logs[topic].tail.after(cursor) if topic in self._logs else None
         board = self.boards.board(topic)
         text = board.since(*cursor) if board else None

@@ -19,7 +19,7 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
 
 @dataclass(frozen=True, slots=True)
 class FirstText:
-    """`end`: the offset after the text; `skipped`: how many bytes before it are not shown; `complete`: no more comes."""
+    """`end`: the offset after it; `skipped`: how many bytes before it are not shown; `complete`: no more comes."""
 
     text: str = ""
     end: int = 0

@@ -167,11 +167,17 @@ async def test_no_socket_no_next_turn(relay):
     assert await relay.turn() is None
 
 
-async def test_failing_reader_does_not_end_the_relay(relay, socket, monkeypatch, caplog):
+async def test_failing_reader_is_tried_again_and_says_nothing(relay, socket, monkeypatch, caplog):
     relay.watch(socket, {"overview": NEW})
-    monkeypatch.setattr(relay.source.boards, "read", lambda *_: 1 / 0)
-    assert await relay._careful_turn() == 1.0
+    with monkeypatch.context() as broken:
+        broken.setattr(relay.source.boards, "read", lambda *_: 1 / 0)
+        assert await relay._careful_turn() == 1.0
+        relay.now += TICK_SECONDS
+        await relay._careful_turn()
     assert "cannot be read" in caplog.text
+    assert socket.frames == []
+    await relay.later(1)
+    assert socket.take()[0]["topic"] == "overview"
 
 
 async def test_relay_wakes_by_a_commit_of_this_process(socket):
