@@ -3,7 +3,8 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
+from os import getuid
+from pwd import getpwuid
 
 from jobs.core.records import Allocation
 from jobs.core.states import OutcomeKind
@@ -26,7 +27,7 @@ def test_environment_is_exactly_the_documented_one(node, monkeypatch):
     ref, env = environment(node, attempt=3, allocation=Allocation((0, 1), 1, 256), memory_limit_mb=256, fence=12,
                            env={"MINE": "$(touch /tmp/pwned)\n'x'"})  # fmt: skip
     assert env == {
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(Path.home()),
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": getpwuid(getuid()).pw_dir,
         "LANG": "C.UTF-8", "OMP_NUM_THREADS": "3", "PYTHON_CPU_COUNT": "3", "PYTHONUNBUFFERED": "1",
         "MINE": "$(touch /tmp/pwned)\n'x'",
         "ROTA_INSTANCE_ID": "1", "ROTA_JOB_ID": "7", "ROTA_JOB_NAME": "a job", "ROTA_ATTEMPT": "3",

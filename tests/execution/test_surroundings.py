@@ -62,7 +62,9 @@ def test_job_has_default_signals_and_mask(attempt):
     running = attempt("exec cat /proc/self/status")
     running.result()
     facts = dict(line.split(":\t") for line in running.text.splitlines() if line.startswith("Sig"))
-    assert {facts[name] for name in ("SigBlk", "SigIgn", "SigCgt")} == {"0" * 16}
+    # Signals 32 and 33 are the C library's own: make starts its commands with them ignored, and nothing can undo it.
+    ours = ~(1 << 31 | 1 << 32)
+    assert [int(facts[name], 16) & ours for name in ("SigBlk", "SigIgn", "SigCgt")] == [0, 0, 0]
 
 
 def test_broken_pipe_ends_a_pipeline(attempt):
