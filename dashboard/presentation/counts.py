@@ -29,6 +29,6 @@ class Count:
         return f"{self.number - shown:,}" if self.number > shown else ""
 
 
-def counted(rows: QuerySet[Any]) -> Count:
-    """One query that stops counting where the page would only say "more"."""
-    return Count(rows.order_by().values("pk")[: COUNTED_UP_TO + 1].count())
+def counted(*parts: QuerySet[Any]) -> Count:
+    """Of all parts together; one query for each, which stops counting where the page would only say "more"."""
+    return Count(sum(rows.order_by().values("pk")[: COUNTED_UP_TO + 1].count() for rows in parts))

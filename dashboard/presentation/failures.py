@@ -10,13 +10,11 @@ from dashboard.presentation import looks
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import More
 from dashboard.presentation.rows import Regions
-from jobs.core.states import Status
-from jobs.models import Instance
+from dashboard.presentation.selections import failures
 
 WINDOW = timedelta(days=1)
 MOST_READ = 500
 MOST_SHOWN = 10
-FAILURES = (Status.FAILED, Status.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,8 @@ class FailureRow:
 def read_failures(now: datetime) -> Regions:
     """Regions failures and failures_more. One query, along its index, of the newest 500 failures."""
     failed = list(
-        Instance.objects.filter(status__in=FAILURES, ended_at__gt=now - WINDOW)
+        failures()
+        .filter(ended_at__gt=now - WINDOW)
         .order_by("-ended_at")
         .values_list("job_id", "job__name", "id", "status", "ended_at", "error")[:MOST_READ]
     )

@@ -8,11 +8,11 @@ from datetime import datetime
 from django.db.models import Q
 
 from dashboard.presentation.counts import Count, counted
-from dashboard.presentation.failures import FAILURES, WINDOW
+from dashboard.presentation.failures import WINDOW
 from dashboard.presentation.nodes import node_state
 from dashboard.presentation.rows import Regions
-from dashboard.presentation.waiting import waiting
-from jobs.models import Attempt, Instance, Node
+from dashboard.presentation.selections import failures, waiting
+from jobs.models import Attempt, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Totals:
 
 
 def read_pulse(now: datetime) -> Regions:
-    """Regions engine, alert (empty when all is well), totals: four queries that count no further than a thousand."""
+    """Regions engine, alert (empty when all is well), totals: six queries that count no further than a thousand."""
     totals = Totals(
         running=counted(Attempt.objects.filter(~Q(status="ended"))),
-        waiting=counted(waiting()),
-        failed=counted(Instance.objects.filter(status__in=FAILURES, ended_at__gt=now - WINDOW)),
+        waiting=counted(*waiting()),
+        failed=counted(failures().filter(ended_at__gt=now - WINDOW)),
     )
     engine = engine_row(list(Node.objects.order_by("name")), now)
     return {

@@ -13,6 +13,7 @@ from dashboard.presentation.counts import counted
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import More
 from dashboard.presentation.rows import Regions, Row
+from dashboard.presentation.selections import waiting
 from jobs import holds
 from jobs.core.states import Status
 from jobs.models import Instance
@@ -41,14 +42,10 @@ class WaitingRow:
 def read_waiting(now: datetime) -> Regions:
     """Regions waiting and waiting_more: the queue in its order, then what is due later."""
     instances = first_waiting()
-    total = counted(waiting())
+    total = counted(*waiting())
     rows = waiting_rows(instances, now)
     hidden = total.beyond(len(rows))
     return {"waiting": rows, "waiting_more": [("more", More(hidden, "more waiting"))] if hidden else []}
-
-
-def waiting() -> QuerySet[Instance]:
-    return Instance.objects.filter(status__in=[Status.PENDING, Status.QUEUED, Status.RETRYING])
 
 
 def first_waiting() -> list[Instance]:

@@ -59,9 +59,9 @@ def delete(request: HttpRequest, job_id: int) -> HttpResponse:
     """GET asks, POST does."""
     if request.method == "POST":
         return once(request, lambda: acted(request, lambda: _delete(request, job_id)))
-    live = Instance.objects.filter(job_id=job_id, status__in=LIVE).count()
+    live_count = Instance.objects.filter(job_id=job_id, status__in=LIVE).count()
     return render(
-        request, "jobs/delete.html", {"job": find_or_404(job_id), "live_count": live, "form_mark": new_mark()}
+        request, "jobs/delete.html", {"job": find_or_404(job_id), "live_count": live_count, "form_mark": new_mark()}
     )
 
 
