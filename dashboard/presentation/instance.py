@@ -149,7 +149,7 @@ def _what_it_held(instance: Instance, latest: Attempt | None) -> list[Fact]:
         wanted = f"{instance.job.cores} core{'s' if instance.job.cores > 1 else ''}"
         return [Fact("Asks for", wanted), *_memory(instance.job.memory_mb)]
     verb = "Holds" if latest.status != "ended" else "Held"
-    note = "pinned to them" if latest.cores and not latest.virtual_cores else "not pinned, at lower priority"
+    note = "for itself" if latest.cores and not latest.virtual_cores else "shared, at lower priority"
     held = Fact(verb, amounts.held(latest.cores, latest.virtual_cores) or "no core", note=note)
     return [Fact("Node", latest.node.name), held, *_memory(latest.memory_mb)]
 

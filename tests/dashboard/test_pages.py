@@ -200,7 +200,7 @@ def test_facts_tell_what_was_measured(visitor):
     fields = {"exit_code": 0, "cpu_seconds": 0.25, "peak_memory_bytes": 5 * 2**20, "descendants_ended": 2}
     instance = end(make_running(make_job(memory_mb=64), make_node()), "success", **fields)
     shown = text(visitor, f"/instances/{instance.pk}/")
-    for fact in ("250 ms", "5.0 MB", "Descendants ended 2", "64 MB reserved, not enforced", "pinned to them"):
+    for fact in ("250 ms", "5.0 MB", "Descendants ended 2", "64 MB reserved, not enforced", "core 0 for itself"):
         assert fact in shown
 
 
