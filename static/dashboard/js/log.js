@@ -26,8 +26,13 @@ class LogView {
 
   // The text that came with the page is plain: fetch it again with its colours.
   async load() {
-    const { AnsiUp } = await import(this.element.dataset.ansi);
-    this.AnsiUp = AnsiUp;
+    try {
+      const { AnsiUp } = await import(this.element.dataset.ansi);
+      this.AnsiUp = AnsiUp;
+    } catch {
+      this.say("This log cannot go on by itself: a script is missing. Reload the page to see more.");
+      return;
+    }
     this.startLines();
     if (this.attempt && this.offset) await this.fetchFirst();
     this.toEnd();
@@ -36,11 +41,16 @@ class LogView {
   }
 
   async fetchFirst() {
-    const answer = await fetch(`${this.element.dataset.url}?attempt=${this.attempt}`);
-    if (!answer.ok) return;
-    const frame = await answer.json();
-    this.offset = frame.start;
-    this.show(frame);
+    this.offset = 0; // if this fails, it comes by the socket
+    try {
+      const answer = await fetch(`${this.element.dataset.url}?attempt=${this.attempt}`);
+      if (!answer.ok) return;
+      const frame = await answer.json();
+      this.offset = frame.start;
+      this.show(frame);
+    } catch {
+      this.say("The log could not be fetched; trying again.");
+    }
   }
 
   cursor() {
