@@ -168,7 +168,8 @@ class Engine:
         run = self.known.running.get(instance.id)
         if run is not None:
             return self._seen_while_running(instance, run)
-        self._forget(instance.id)
+        if instance.id in self.known.instances:
+            self._forget(instance.id)
         self.known.put(instance)
         match instance.status:
             case Status.PENDING:
