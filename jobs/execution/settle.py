@@ -66,11 +66,15 @@ def read_result(path: str) -> Result | None:
 
 
 def result_in(rundir: RunDir) -> Result | None:
+    """Whatever it holds, an outcome can be made of it: what cannot be read is lost, and stops nobody."""
     try:
-        data = rundir.read_json(RESULT)
-        return Result.from_json(data) if data else None
-    except (BrokenFileError, FormatError, TypeError) as error:
+        if not (data := rundir.read_json(RESULT)):
+            return None
+        result = Result.from_json(data)
+        outcome_of(result)  # an unknown kind, or a moment that is none
+    except (ValueError, TypeError, OverflowError) as error:
         return Result("", OutcomeKind.LOST, time.time(), f"it has ended, but its result cannot be read: {error}")
+    return result
 
 
 def outcome_of(result: Result) -> Outcome:
@@ -94,8 +98,10 @@ def utc(seconds: float) -> datetime:
 
 def started_facts(path: str) -> dict[str, Any]:
     """pid, at, ticks and boot_id of the job; nothing if it has not started, or the file cannot be read."""
-    with suppress(FileNotFoundError, BrokenFileError), RunDir(path) as rundir:
-        return rundir.read_json(STARTED) or {}
+    with suppress(FileNotFoundError, ValueError, TypeError, KeyError, OverflowError), RunDir(path) as rundir:
+        facts = rundir.read_json(STARTED) or {}
+        return {"pid": int(facts["pid"]), "at": utc(facts["at"]).timestamp(), "ticks": int(facts["ticks"]),
+                "boot_id": facts["boot_id"]}  # fmt: skip
     return {}
 
 

@@ -11,6 +11,9 @@ from typing import Any
 from jobs.execution.moment import Moment
 
 FORMAT = 1
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,), "int": (int,), "float": (int, float), "dict[str, Any]": (dict,), "None": (type(None),),
+}  # fmt: skip
 
 
 class FormatError(ValueError):
@@ -86,7 +89,13 @@ class Result:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Result:
-        return cls(**known(data, {f.name for f in fields(cls)}, "result.json"))
+        """FormatError if it holds something else than `to_json` gives: a job may write into its run directory."""
+        types = {f.name: str(f.type).split(" | ") for f in fields(cls)}
+        values = known(data, set(types), "result.json")
+        for name, value in values.items():
+            if not isinstance(value, tuple(JSON_TYPES[kind] for kind in types[name])):
+                raise FormatError("result.json", f"{name} {str(value)[:40]!r}")
+        return cls(**values)
 
 
 def known(data: dict[str, Any], names: set[str], file: str) -> dict[str, Any]:

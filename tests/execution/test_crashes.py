@@ -12,7 +12,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import claim, log
 from jobs.execution.launch import AttemptRef, RecoveryKind
 from jobs.execution.prepare import prepare
-from jobs.execution.rundir import SPEC, RunDir
+from jobs.execution.rundir import RESULT, SPEC, STARTED, RunDir
 from jobs.execution.tree import all_processes, marked
 from tests.execution.driver import launch_of
 from tests.execution.node import Service
@@ -159,6 +159,32 @@ def test_result_that_cannot_be_read_is_lost_with_its_words(node):
     recovery = node.restart().recover(ref)
     assert recovery.outcome.kind == OutcomeKind.LOST
     assert "result.json holds" in recovery.outcome.error
+
+
+@pytest.mark.parametrize(
+    "odd", [{"kind": "splendid"}, {"kind": 5}, {"ended_at": "soon"}, {"ended_at": 1e300}, {"exit_code": "4"}]
+)
+def test_odd_result_is_lost_with_a_sentence(node, odd):
+    """The service met it at recovery, where it stopped the engine at every start."""
+    ref = node.launch()
+    node.outcome(ref)
+    with RunDir(str(node.path(ref))) as rundir:
+        rundir.write_json(RESULT, {**rundir.read_json(RESULT), **odd})
+    recovery = node.restart().recover(ref)
+    assert recovery.outcome.kind == OutcomeKind.LOST
+    assert recovery.outcome.error.startswith("it has ended, but its result cannot be read: ")
+
+
+@pytest.mark.parametrize("odd", [{}, {"pid": 1, "at": "soon"}, {"pid": [], "at": 1e300, "ticks": 0, "boot_id": ""}])
+def test_odd_start_is_as_one_that_was_not_written(node, odd):
+    ref = node.launch("echo ready; sleep 0.5")
+    node.prints(ref, "ready")
+    node.executor.close()
+    with RunDir(str(node.path(ref))) as rundir:
+        rundir.write_json(STARTED, odd)
+    recovery = node.restart().recover(ref)
+    assert (recovery.kind, recovery.started_at) == (RecoveryKind.ADOPTED, None)
+    assert node.outcome(ref).kind == OutcomeKind.SUCCESS
 
 
 def test_run_directory_removed_under_a_runner_is_lost(node):
