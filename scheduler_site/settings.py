@@ -30,6 +30,7 @@ NOTIFY_WEBHOOK = environment.text_of_url(
 )
 DEFAULT_FROM_EMAIL = environment.text("ROTA_EMAIL_FROM", "rota@localhost")
 globals().update(outgoing_mail.from_url("ROTA_EMAIL_URL"))
+EMAIL_TIMEOUT = 10  # seconds; without one a server that hangs holds the notices, and the stop, for ever
 
 # --- Database, cache, channel layer ---
 

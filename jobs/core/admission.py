@@ -73,7 +73,8 @@ def admit(
         del waiting[demand]
         result.holds[instance_id] = hold
         if big is None and manager.can_ever(demand):
-            big = _as_big(demand, instance_id, candidate, manager, holdings, now)
+            started = [_holding_of(started_id, held, candidate, now) for started_id, held in result.starts]
+            big = _as_big(demand, instance_id, candidate, manager, [*holdings(), *started], now)
     if big is not None and result.holds:
         # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
         result.kept_for = big.instance_id if now >= big.patient_until else None
@@ -120,9 +121,18 @@ def _as_big(
     instance_id: int,
     candidate: Callable[[int], Candidate],
     manager: CoreManager,
-    holdings: Callable[[], Iterable[Holding]],
+    holdings: Iterable[Holding],
     now: datetime,
 ) -> _Big:
     free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
-    prediction = earliest_start(demand, free, holdings(), now)
+    prediction = earliest_start(demand, free, holdings, now)
     return _Big(instance_id, prediction.at, candidate(instance_id).queued_at + PATIENCE)
+
+
+def _holding_of(
+    instance_id: int, allocation: Allocation, candidate: Callable[[int], Candidate], now: datetime
+) -> Holding:
+    """What was started in this very pass holds its cores too."""
+    seconds = candidate(instance_id).seconds
+    ends_at = None if seconds is None else now + timedelta(seconds=seconds)
+    return Holding(instance_id, len(allocation.cores) + allocation.virtual, allocation.memory_mb, ends_at)

@@ -76,8 +76,9 @@ class Engine:
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
 
-    def adopt(self, instance: Instance, run: Run) -> None:
+    def adopt(self, job: Job, instance: Instance, run: Run) -> None:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
+        self.known.put_job(job)
         self.known.put(instance)
         self.known.running[instance.id] = run
         self.manager.restore(instance.id, run.allocation)
@@ -147,10 +148,11 @@ class Engine:
 
     def _what_follows(self, instance: Instance, outcome: Outcome, now: datetime) -> tuple[Status, datetime | None]:
         policy = self.known.job(instance.job_id).retry
+        lost = outcome.kind is OutcomeKind.LOST
         if instance.cancel_requested:
-            return ENDED_BY[outcome.kind], None
-        if outcome.kind is OutcomeKind.LOST and retry.may_be_taken_over(instance):
-            return Status.QUEUED, None
+            return Status.CANCELLED if lost else ENDED_BY[outcome.kind], None
+        if lost and retry.may_be_taken_over(instance):
+            return Status.RETRYING, now + timedelta(seconds=retry.lost_wait_seconds(instance))
         if retry.may_retry(policy, instance, outcome):
             seconds = retry.backoff_seconds(policy, instance.attempts - instance.lost_attempts, self._uniform)
             return Status.RETRYING, now + timedelta(seconds=seconds)
@@ -158,11 +160,9 @@ class Engine:
 
     def _follow(self, instance: Instance, status: Status, retry_at: datetime | None, outcome: Outcome) -> None:
         lost = instance.lost_attempts + (outcome.kind is OutcomeKind.LOST)
-        moved = self.known.move(instance.id, status, retry_at=retry_at, lost_attempts=lost)
+        self.known.move(instance.id, status, retry_at=retry_at, lost_attempts=lost)
         if status is Status.RETRYING and retry_at is not None:
             self._due.set(instance.id, retry_at)
-        elif status is Status.QUEUED:
-            self._make_ready(moved)
 
     def _seen(self, instance: Instance) -> Sequence[Decision]:
         run = self.known.running.get(instance.id)
@@ -181,9 +181,11 @@ class Engine:
         return ()
 
     def _seen_while_running(self, instance: Instance, run: Run) -> Sequence[Decision]:
+        """Whatever became of its row, the process is this node's until it has ended, and so are its cores."""
         if instance.status is Status.RUNNING and not instance.cancel_requested:
             return ()
-        self.known.put(instance)
+        if instance.status is Status.RUNNING:
+            self.known.put(instance)
         return [Stop(instance.id, run.attempt, run.token)]
 
     def _instance_gone(self, instance_id: int) -> Sequence[Decision]:
@@ -195,8 +197,11 @@ class Engine:
         return ()
 
     def _job_changed(self, job: Job) -> Sequence[Decision]:
+        before = self.known.find_job(job.id)
         self.known.put_job(job)
         decisions: list[Decision] = []
+        if before is not None and (before.demand, before.paused) == (job.demand, job.paused):
+            return decisions
         for instance in self.known.queued_of(job.id):
             self.ready.discard(instance.id)
             self._make_ready(instance)

@@ -49,8 +49,8 @@ class KnownInstances:
         except KeyError:
             raise UnknownJobError(job_id) from None
 
-    def has_job(self, job_id: int) -> bool:
-        return job_id in self._jobs
+    def find_job(self, job_id: int) -> Job | None:
+        return self._jobs.get(job_id)
 
     def put_job(self, job: Job) -> None:
         """A definition without a usual duration keeps the one that was learnt."""

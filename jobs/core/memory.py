@@ -94,6 +94,17 @@ class MemoryStore:
                     self.holds[decision.instance_id] = decision.hold
         return Committed(frozenset(instances), frozenset(schedules), tuple(born))
 
+    def set_aside(self, decision: Decision, fault: str, at: datetime) -> None:
+        """See `jobs.core.port.Store`."""
+        match decision:
+            case Start() | Queue() if self._status(decision.instance_id) in WAITING:
+                self._move(self.instances[decision.instance_id], Status.FAILED, "instance.ended")
+            case Finish():
+                bare = Outcome(decision.outcome.kind, at, error=fault)
+                self.commit([replace(decision, outcome=bare, usual_seconds=None)], at)
+            case Fire():
+                self.commit([Flag(decision.schedule_id, decision.job_id, fault)], at)
+
     def _fire(self, fire: Fire, schedules: set[int], born: list[Instance]) -> None:
         last = self.last_logical_at.get(fire.schedule_id)
         job = self.jobs.get(fire.job_id)

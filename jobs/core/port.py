@@ -28,3 +28,10 @@ class Store(Protocol):
     def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:
         """Make the decisions durable, all or none, with one event each. Idempotent: a second commit is refused."""
         ...
+
+    def set_aside(self, decision: Decision, fault: str, at: datetime) -> None:
+        """Settle what a decision is about although the decision itself cannot be stored, so that it never comes again.
+
+        What waits fails with the fault, an end is stored without its details, a schedule is flagged.
+        """
+        ...

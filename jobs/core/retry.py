@@ -14,6 +14,11 @@ LARGEST_EXPONENT = 60
 # circle for ever.
 LOST_BUDGET = 3
 
+# A node that can start nothing for a moment (no process, no space) must not use up the budget of its whole queue in
+# that moment: 5 s, 20 s, 80 s.
+LOST_WAIT_SECONDS = 5.0
+LOST_WAIT_GROWTH = 4.0
+
 RETRYABLE = frozenset({OutcomeKind.FAILED, OutcomeKind.TIMEOUT, OutcomeKind.MEMORY_EXCEEDED})
 
 
@@ -32,6 +37,11 @@ def may_retry(policy: RetryPolicy, instance: Instance, outcome: Outcome) -> bool
     """`instance.attempts` includes the attempt that just ended; lost ones are not counted against the policy."""
     failures = instance.attempts - instance.lost_attempts
     return outcome.kind in RETRYABLE and failures <= policy.max_retries
+
+
+def lost_wait_seconds(instance: Instance) -> float:
+    """Seconds until a lost attempt is followed by another; `lost_attempts` does not include the one just lost."""
+    return LOST_WAIT_SECONDS * LOST_WAIT_GROWTH**instance.lost_attempts
 
 
 def may_be_taken_over(instance: Instance) -> bool:

@@ -11,22 +11,18 @@ MARGIN = 1.1
 
 
 class DiskGuard:
-    """`sentence` says why nothing may start, and is empty while there is room. A limit of 0 never stops."""
+    """A limit of 0 never stops."""
 
     def __init__(self, folder: Path, limit_mb: int) -> None:
         self._folder = folder
         self._limit_mb = limit_mb
-        self.sentence = ""
 
-    def look(self) -> str | None:
-        """The sentence if it changed since the last look, else None."""
+    def look(self, stopped: str) -> str:
+        """Why nothing may start now, empty if it may. `stopped`: what was said before; it stays while it holds."""
         free_mb = shutil.disk_usage(self._folder).free // MEGABYTE
-        enough = self._limit_mb * (MARGIN if self.sentence else 1.0)
-        was_full, is_full = bool(self.sentence), free_mb < enough
-        if was_full == is_full:
-            return None
-        self.sentence = self._full(free_mb) if is_full else ""
-        return self.sentence
+        if free_mb >= self._limit_mb * (MARGIN if stopped else 1.0):
+            return ""
+        return stopped or self._full(free_mb)
 
     def _full(self, free_mb: int) -> str:
         return (

@@ -17,14 +17,19 @@ class Follower:
         self._actor = actor
         self._version = changes.DataVersion()
         self._position = 0
+        self.behind = False
         self._refused_instances: set[int] = set()
         self._refused_schedules: set[int] = set()
         self.horizon = horizon.Horizon(until=datetime.min)  # noqa: DTZ901 - replaced by the first load
 
-    def load(self, now: datetime) -> list[Input]:
+    def begin(self, now: datetime) -> list[Input]:
         """Everything up to the horizon. The feed's place is noted first: what comes in between is seen twice."""
         self._version.changed()
         self._position = changes.newest()
+        return self.load(now)
+
+    def load(self, now: datetime) -> list[Input]:
+        """Everything up to a new horizon. The feed's place stays: a wish that lies before it would never be seen."""
         self.horizon, inputs = horizon.load(now)
         return inputs
 
@@ -34,23 +39,28 @@ class Follower:
         self._refused_schedules.update(schedules)
 
     def look(self, *, poked: bool) -> list[Input]:
-        """What others committed since the last look; nothing is read where the database says that nothing was."""
-        if not (self._version.changed() or poked or self._refused_instances or self._refused_schedules):
+        """What others committed since the last look; nothing is read where the database says that nothing was.
+
+        A portion of it: `behind` tells that there is more.
+        """
+        changed = self._version.changed()
+        if not (changed or poked or self.behind or self._refused_instances or self._refused_schedules):
             return []
-        inputs: list[Input] = []
-        while (found := changes.since(self._position, but_of=self._actor)).position != self._position:
-            self._position = found.position
-            inputs += self._read(found.jobs, found.instances)
-        return inputs + self._read_refused()
+        found = changes.since(self._position, but_of=self._actor)
+        self._position, self.behind = found.position, found.more
+        return self._read(found.jobs, found.instances) + self._read_refused()
 
     def _read_refused(self) -> list[Input]:
         instances, schedules = self._refused_instances, self._refused_schedules
         self._refused_instances, self._refused_schedules = set(), set()
+        if not instances and not schedules:
+            return []
         jobs = models.Schedule.objects.filter(pk__in=schedules).values_list("job_id", flat=True)
-        return self._read(frozenset(jobs), frozenset(instances)) if instances or schedules else []
+        return self._read(frozenset(jobs), frozenset(instances))
 
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
+        rows |= self._queue_of(job_ids)
         seen = [row for row in rows.values() if self.horizon.takes(row)]
         jobs = read.jobs(job_ids | {row.job_id for row in seen})
         told: list[Input] = [JobChanged(job) for job in jobs]
@@ -58,6 +68,12 @@ class Follower:
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
         told += [InstanceGone(instance_id) for instance_id in sorted(instance_ids - rows.keys())]
         return told + [InstanceSeen(read.instance(row)) for row in seen]
+
+    def _queue_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
+        """What waits of these jobs: while one was paused, its instances were not loaded."""
+        if not job_ids:
+            return {}
+        return {row.pk: row for row in horizon.startable().filter(job_id__in=job_ids)[: horizon.QUEUE_WINDOW]}
 
     def _schedules(self, job_ids: frozenset[int]) -> list[Input]:
         told: list[Input] = [ScheduleGone(job_id) for job_id in sorted(job_ids)]

@@ -19,7 +19,7 @@ from jobs.core.engine import Engine
 from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
 from jobs.core.order import ORDERS
 from jobs.core.records import Outcome
-from jobs.execution.launch import AttemptRef
+from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
 from jobs.service import registration
 from jobs.service.capacity import Capacity
@@ -71,10 +71,12 @@ class EngineLoop(threading.Thread):
         self._store = OrmStore(node.pk, node.name)
         self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
         self._stopping = threading.Event()
+        self._stopped = ""
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
         self._busy: dict[int, float] = {}
         self._engine: Engine
+        self._is_built = False
         self._follower: Follower
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
@@ -115,9 +117,12 @@ class EngineLoop(threading.Thread):
         if looks := self._look.is_due():
             self._busy = self._load()  # over less than about a second such a figure means nothing
         if looks or poked:
-            inputs += self._follower.look(poked=poked)
+            # Before the ends: a row that was read as running must not come after the end of its attempt.
+            inputs = [*self._follower.look(poked=poked), *inputs]
         inputs += self._beyond_horizon(now)
         self._pass(now, inputs)
+        if self._follower.behind:
+            self._mailbox.poke()
         if self._heartbeat.is_due():  # last, because its write would make late what is due now
             self._beat(now)
 
@@ -129,7 +134,7 @@ class EngineLoop(threading.Thread):
 
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""
-        self._launch([start.token for start in passed.starts])
+        self._launch(passed.launches)
         for stop in passed.stops:
             self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
         for finish in passed.finishes:
@@ -139,8 +144,8 @@ class EngineLoop(threading.Thread):
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
 
-    def _launch(self, tokens: list[str]) -> None:
-        for launch in launches(tokens):
+    def _launch(self, wanted: list[Launch]) -> None:
+        for launch in wanted:
             self._in_hand.add(launch.token)
             self._executor.launch(launch)
 
@@ -159,10 +164,17 @@ class EngineLoop(threading.Thread):
     def _beat(self, now: datetime) -> None:
         registration.beat(self._node.pk, now)
         self._on_beat()
-        change = self._disk.look()
-        if change is not None:
-            registration.stop_admission(self._node, change, now)
-            self._mailbox.put(AdmissionChanged(change))
+        if self._look_at_disk(now):
+            self._mailbox.put(AdmissionChanged(self._stopped))
+
+    def _look_at_disk(self, now: datetime) -> bool:
+        """Whether it changed if anything may start. Believed only once it is written: on a full disk that may fail."""
+        stopped = self._disk.look(self._stopped)
+        if stopped == self._stopped:
+            return False
+        registration.stop_admission(self._node, stopped, now)
+        self._stopped = stopped
+        return True
 
     def _beyond_horizon(self, now: datetime) -> list[Input]:
         horizon = self._follower.horizon
@@ -182,6 +194,7 @@ class EngineLoop(threading.Thread):
             new_token=lambda: uuid.uuid4().hex,
             uniform=random.uniform,
         )
+        self._is_built = True
         self._follower = Follower(self._store.actor)
         self._wake_at = None
         self._remember(self._mailbox.take()[0])
@@ -195,9 +208,9 @@ class EngineLoop(threading.Thread):
         )
         self._in_hand.update(recovered.adopted)
         now = utc_now()
-        stopped = [AdmissionChanged(self._disk.sentence)] if self._disk.sentence else []
-        self._pass(now, [*stopped, *self._follower.load(now), *recovered.inputs])
-        self._launch(recovered.launch)
+        self._look_at_disk(now)
+        self._launch(launches(recovered.launch))  # before anything can ask them to stop
+        self._pass(now, [AdmissionChanged(self._stopped), *self._follower.begin(now), *recovered.inputs])
         for ref in recovered.stop:
             self._executor.cancel(ref)
 
@@ -206,7 +219,8 @@ class EngineLoop(threading.Thread):
         inputs, _ = self._mailbox.take()
         ends = [told for told in inputs if isinstance(told, Began | Ended)]
         try:
-            self._pass(utc_now(), [AdmissionChanged("the service is stopping"), *ends])
+            if self._is_built:
+                self._pass(utc_now(), [AdmissionChanged("the service is stopping"), *ends])
             registration.sign_off(self._node, utc_now())
         except (DatabaseError, InterfaceError) as error:
             log.error("the last outcomes could not be written, the next start reads them again: %s", error)

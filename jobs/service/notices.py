@@ -6,9 +6,10 @@ import json
 import logging
 import queue
 import threading
-import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from smtplib import SMTPException
 
 from django.conf import settings
@@ -64,7 +65,8 @@ class Notices:
 
     def close(self, seconds: float = 5.0) -> None:
         """Send what waits, for at most so long."""
-        self._waiting.put(None)
+        with suppress(queue.Full):
+            self._waiting.put(None, timeout=seconds)
         self._thread.join(seconds)
 
     def consider(self, finish: Finish) -> None:
@@ -111,7 +113,7 @@ def send(notice: Notice) -> None:
     for url in notice.webhooks:
         try:
             _post(url, notice.as_json())
-        except (urllib.error.URLError, OSError, ValueError) as error:
+        except (HTTPException, OSError, ValueError) as error:
             log.error("no webhook about instance %s to %s: %s", notice.instance_id, _without_query(url), error)
 
 

@@ -9,10 +9,12 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError, transaction
 
-from jobs.core.decisions import Decision, Finish, Plan, Start, Stop
+from jobs.core.decisions import Decision, Finish, Fire, Flag, Plan, Start, Stop
 from jobs.core.engine import Engine
 from jobs.core.inputs import Input
 from jobs.core.port import Committed, Store
+from jobs.execution.launch import Launch
+from jobs.service.launching import launches
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +28,8 @@ class Passed:
     finishes: list[Finish] = field(default_factory=list)
     refused_instances: set[int] = field(default_factory=set)
     refused_schedules: set[int] = field(default_factory=set)
+    launches: list[Launch] = field(default_factory=list)
     wake_at: datetime | None = None
-    wrote: bool = False
 
     def add(self, decisions: Iterable[Decision], committed: Committed) -> None:
         refused = committed.refused_instances
@@ -51,7 +53,6 @@ def run_pass(engine: Engine, store: Store, now: datetime, inputs: Iterable[Input
         passed.stops = [decision for decision in plan.decisions if isinstance(decision, Stop)]
         passed.wake_at = plan.wake_at
         return passed
-    passed.wrote = True
     with transaction.atomic():
         while True:
             committed = _commit(store, plan, now)
@@ -60,6 +61,8 @@ def run_pass(engine: Engine, store: Store, now: datetime, inputs: Iterable[Input
             if not following:
                 break
             plan = engine.step(now, following, load)
+        # Read with what was committed: after it, an edit could run another script than the one that was admitted.
+        passed.launches = launches([start.token for start in passed.starts])
     passed.wake_at = engine.wake_at()
     return passed
 
@@ -83,9 +86,9 @@ def _commit_one(store: Store, decision: Decision, now: datetime) -> Committed:
     try:
         with transaction.atomic():
             return store.commit([decision], now)
-    except (IntegrityError, DataError):
+    except (IntegrityError, DataError) as error:
         log.exception("the database refused %r; it is set aside", decision)
-        return Committed(
-            frozenset({decision.instance_id} if hasattr(decision, "instance_id") else ()),
-            frozenset({decision.schedule_id} if hasattr(decision, "schedule_id") else ()),
-        )
+        store.set_aside(decision, f"the database refused it: {str(error).strip()}", now)
+        if isinstance(decision, Fire | Flag):
+            return Committed(refused_schedules=frozenset({decision.schedule_id}))
+        return Committed(refused_instances=frozenset({decision.instance_id}))

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from jobs import models
 from jobs.core.engine import Engine
-from jobs.core.inputs import Ended, Input, JobChanged
+from jobs.core.inputs import Began, Ended, Input
 from jobs.core.known import Run
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import AttemptStatus, OutcomeKind
@@ -48,10 +48,9 @@ def recover(
     recovered = Recovered()
     rows = models.Attempt.objects.filter(node_id=node_id).exclude(status=AttemptStatus.ENDED).order_by("pk")
     for attempt in rows.select_related("instance__job"):
-        engine.step(now(), [JobChanged(read.job(attempt.instance.job))])
         allocation = Allocation(tuple(attempt.cores), attempt.virtual_cores, attempt.memory_mb)
         run = Run(attempt.token, attempt.number, allocation, attempt.started_at or attempt.created_at)
-        engine.adopt(read.instance(attempt.instance), run)
+        engine.adopt(read.job(attempt.instance.job), read.instance(attempt.instance), run)
         if attempt.token in unsettled:
             recovered.inputs.append(Ended(attempt.instance_id, attempt.token, unsettled[attempt.token]))
         elif attempt.token not in in_hand:
@@ -73,6 +72,8 @@ def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered,
         recovered.inputs.append(Ended(attempt.instance_id, attempt.token, found.outcome))
     elif found.kind is RecoveryKind.ADOPTED:
         recovered.adopted.append(attempt.token)
+        if found.started_at is not None:
+            recovered.inputs.append(Began(attempt.instance_id, attempt.token, found.started_at))
         recovered.stop += [ref] if wished_away else []
     elif wished_away:
         cancelled = Outcome(OutcomeKind.CANCELLED, now, error="was cancelled before it was started")

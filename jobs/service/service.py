@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-import psutil
 from django.conf import settings
 
 from jobs import models
@@ -20,6 +19,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.wakers import waker
 from jobs.store import wake
+from jobs.telemetry.cores import CoreLoad
 
 # With the default of 5 ms, four threads that render pages make the engine 15 ms late; with this, 2.5.
 SWITCH_INTERVAL_SECONDS = 0.0005
@@ -44,7 +44,7 @@ class Service:
             self.executor,
             self.mailbox,
             self._notices,
-            load=core_load,
+            load=CoreLoad().sample,
             on_beat=self._checkpointer.ask,
         )
         self._stop_listening = wake.listen(self._committed, hosts_engine=True)
@@ -79,11 +79,6 @@ class Service:
         """A commit of another thread of this process: what the engine itself wrote, it knows."""
         if not self._engine.is_current_thread():
             self.mailbox.poke()
-
-
-def core_load() -> dict[int, float]:
-    """Busy share of each core, 0 to 1, since the last call."""
-    return {core: percent / 100 for core, percent in enumerate(psutil.cpu_percent(percpu=True))}
 
 
 def product_version() -> str:

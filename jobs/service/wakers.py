@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -72,11 +74,11 @@ class PostgresWaker:
 
     def close(self) -> None:
         self._closing.set()
-        if self._listener is not None:
+        listener = self._listener
+        if listener is not None:
             # Another thread waits on it: shutting the socket down is what ends that wait at once.
-            with socket.socket(fileno=self._listener.fileno()) as raw:
+            with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(listener.fileno())) as raw:
                 raw.shutdown(socket.SHUT_RDWR)
-                raw.detach()
         self._thread.join(RECONNECT_SECONDS)
 
     def _work(self) -> None:
@@ -95,5 +97,8 @@ class PostgresWaker:
         with psycopg.connect(**parameters, autocommit=True) as listener:
             self._listener = listener
             listener.execute(f"LISTEN {wake.CHANNEL}")
-            for _ in listener.notifies():
-                self._poke()
+            try:
+                for _ in listener.notifies():
+                    self._poke()
+            finally:
+                self._listener = None

@@ -12,18 +12,21 @@ from jobs.models import Event
 # More than this at once is taken in the next look, so that a flood does not hold up a pass.
 AT_ONCE = 2_000
 
+# Said for people. Two engines that took each other's reasons for changes would answer them for ever.
+NO_CHANGE = frozenset({"instance.held", "attempt.began"})
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`position`: the last event looked at. The ids of jobs and instances that somebody else changed."""
+    """`position`: the last event looked at; `more`: there may be others after it.
+
+    The ids of jobs and instances that somebody else changed.
+    """
 
     position: int
     jobs: frozenset[int] = frozenset()
     instances: frozenset[int] = frozenset()
-
-    @property
-    def more(self) -> bool:
-        return bool(self.jobs or self.instances)
+    more: bool = False
 
 
 def newest() -> int:
@@ -33,16 +36,14 @@ def newest() -> int:
 
 def since(position: int, *, but_of: str) -> Changes:
     """What events after `position` name, but for those whose actor is `but_of`: the reader's own."""
-    rows = list(
-        Event.objects.filter(id__gt=position)
-        .order_by("id")
-        .values_list("id", "actor", "job_id", "instance_id")[:AT_ONCE]
-    )
-    others = [row for row in rows if row[1] != but_of]
+    after = Event.objects.filter(id__gt=position).order_by("id")
+    rows = list(after.values_list("id", "actor", "kind", "job_id", "instance_id")[:AT_ONCE])
+    others = [row[3:] for row in rows if row[1] != but_of and row[2] not in NO_CHANGE]
     return Changes(
         position=rows[-1][0] if rows else position,
-        jobs=frozenset(job_id for _, _, job_id, instance_id in others if job_id is not None and instance_id is None),
-        instances=frozenset(instance_id for *_, instance_id in others if instance_id is not None),
+        jobs=frozenset(job_id for job_id, instance_id in others if job_id is not None and instance_id is None),
+        instances=frozenset(instance_id for _, instance_id in others if instance_id is not None),
+        more=len(rows) == AT_ONCE,
     )
 
 

@@ -25,22 +25,32 @@ QUEUE_WINDOW = 5_000
 class Horizon:
     """`until`: everything due up to then is loaded. `reload_at`: when something beyond it has to be fetched, if ever.
 
-    `last_place`: where the loaded part of the queue ends, None when all of it is loaded.
+    `last_place`: where the loaded part of the queue ends, None when all of it is loaded. `queued`: how many of it were
+    loaded, and came since.
     """
 
     until: datetime
     reload_at: datetime | None = None
     last_place: tuple[int, int] | None = None
+    queued: int = 0
 
     def takes(self, row: models.Instance) -> bool:
         """Whether the engine is told of this instance now. The others are noted, and found when their time comes."""
-        if row.status == Status.QUEUED and self.last_place is not None and row.order_key is not None:
-            return (row.order_key, row.pk) <= self.last_place
+        if row.status == Status.QUEUED:
+            return self._takes_queued(row)
         due_at = {Status.PENDING: row.due_at, Status.RETRYING: row.retry_at}.get(Status(row.status))
         if due_at is None or due_at <= self.until:
             return True
         self.reload_at = min(self.reload_at or due_at, due_at - SPAN / 2)
         return False
+
+    def _takes_queued(self, row: models.Instance) -> bool:
+        if self.last_place is not None and _place(row) > self.last_place:
+            return False
+        self.queued += 1
+        if self.queued >= 2 * QUEUE_WINDOW and self.last_place is None:
+            self.last_place = _place(row)
+        return True
 
 
 def load(now: datetime) -> tuple[Horizon, list[Input]]:
@@ -98,12 +108,22 @@ def _running() -> list[models.Instance]:
 
 
 def _queue(horizon: Horizon) -> list[models.Instance]:
-    queued = models.Instance.objects.filter(status=Status.QUEUED).order_by("order_key", "id")
-    rows = list(queued[: QUEUE_WINDOW + 1])
+    rows = list(startable()[: QUEUE_WINDOW + 1])
     if len(rows) > QUEUE_WINDOW:
         rows.pop()
-        horizon.last_place = (rows[-1].order_key or 0, rows[-1].pk)
+        horizon.last_place = _place(rows[-1])
+    horizon.queued = len(rows)
     return rows
+
+
+def startable() -> QuerySet[models.Instance]:
+    """The queue in its order, without those of paused jobs: a front of them would hide everybody behind it."""
+    rows = models.Instance.objects.filter(status=Status.QUEUED, job__paused_at__isnull=True)
+    return rows.order_by("order_key", "id")
+
+
+def _place(row: models.Instance) -> tuple[int, int]:
+    return (row.order_key or 0, row.pk)
 
 
 def _reload_at(until: datetime) -> datetime | None:

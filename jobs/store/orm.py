@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from jobs.core.decisions import Begin, Decision, Finish, Fire, Flag, Queue, Start, Wait
 from jobs.core.port import Committed
+from jobs.core.records import Outcome
 from jobs.store import attempts, events, fires, queueing
 
 T = TypeVar("T", bound=Decision)
@@ -51,6 +52,23 @@ class OrmStore:
             born=tuple(born),
         )
 
+    def set_aside(self, decision: Decision, fault: str, at: datetime) -> None:
+        """See `jobs.core.port.Store`."""
+        match decision:
+            case Start() | Queue():
+                with transaction.atomic():
+                    events.record(queueing.fail([decision], fault, at, self.actor))
+            case Finish():
+                bare = Outcome(decision.outcome.kind, at, error=fault)
+                self.commit([replace(decision, outcome=bare, usual_seconds=None)], at)
+            case Fire():
+                self.commit([Flag(decision.schedule_id, decision.job_id, fault)], at)
+
 
 def _of(decisions: Sequence[Decision], kind: type[T]) -> list[T]:
-    return [decision for decision in decisions if type(decision) is kind]
+    """In the order of their rows: two nodes that lock the same rows in different orders would deadlock."""
+    return sorted((decision for decision in decisions if type(decision) is kind), key=_row)
+
+
+def _row(decision: Decision) -> int:
+    return decision.schedule_id if isinstance(decision, Fire | Flag) else decision.instance_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from jobs.core.decisions import Queue, Wait
+from jobs.core.decisions import Queue, Start, Wait
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
@@ -25,9 +25,30 @@ WAIT = RowsStatement(
     """
     UPDATE jobs_instance SET hold_code = v.code, hold_subject = v.subject
     FROM {rows} WHERE jobs_instance.id = v.id AND jobs_instance.status = 'queued'
+        AND (jobs_instance.hold_code <> v.code OR jobs_instance.hold_subject <> v.subject)
     RETURNING jobs_instance.id
     """,
 )
+
+
+FAIL = RowsStatement(
+    {"id": "int", "error": "text", "ended_at": "moment"},
+    """
+    UPDATE jobs_instance SET status = 'failed', error = v.error, ended_at = v.ended_at, hold_code = ''
+    FROM {rows} WHERE jobs_instance.id = v.id AND jobs_instance.status IN ('pending', 'queued', 'retrying')
+    RETURNING jobs_instance.id
+    """,
+)
+
+
+def fail(decisions: Sequence[Queue | Start], error: str, at: datetime, actor: str) -> list[NewEvent]:
+    """What waits, and can never run, ends as failed."""
+    moved = {row[0] for row in FAIL.run((d.instance_id, error, at) for d in decisions)}
+    return [
+        NewEvent(at, "instance.ended", d.job_id, d.instance_id, to_status="failed", actor=actor, data={"error": error})
+        for d in decisions
+        if d.instance_id in moved
+    ]
 
 
 def queue(decisions: Sequence[Queue], at: datetime, actor: str) -> tuple[set[int], list[NewEvent]]:

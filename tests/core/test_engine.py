@@ -1,12 +1,10 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-import pytest
-
 from jobs.core.decisions import Fire, Flag, Wait
-from jobs.core.inputs import AdmissionChanged, InstanceGone, JobChanged
+from jobs.core.inputs import AdmissionChanged, Ended, InstanceGone, InstanceSeen, JobChanged
 from jobs.core.order import fifo
-from jobs.core.records import Allocation, Priority, RetryPolicy
+from jobs.core.records import Allocation, Outcome, Priority, RetryPolicy
 from jobs.core.states import OutcomeKind, Status
 from tests.core.world import START, World
 
@@ -135,10 +133,14 @@ def test_lost_attempt_is_taken_over_within_budget():
     world = World()
     world.job()
     only = world.submit()
-    for _ in range(4):
+    waits = []
+    while world.instance(only).status is not Status.FAILED:
         world.end(only, OutcomeKind.LOST)
-    assert world.instance(only).status is Status.FAILED
+        retry_at = world.instance(only).retry_at
+        waits += [(retry_at - world.now).total_seconds()] if retry_at else []
+        world.wait(100)
     assert world.instance(only).attempts == 4
+    assert waits == [5, 20, 80]
 
 
 def test_cancel_of_waiting_frees_its_place():
@@ -249,13 +251,55 @@ def test_outcome_told_twice_counts_once():
     world = World()
     world.job()
     only = world.submit()
-    run = world.engine.known.running[only]
+    ended = Ended(only, world.engine.known.running[only].token, Outcome(OutcomeKind.SUCCESS, world.now))
+    world.tell(ended, ended)
+    events = list(world.store.events)
+    world.tell(ended)
+    assert world.store.events == events
+    assert [event.kind for event in events].count("instance.ended") == 1
+
+
+def test_wish_seen_with_the_end_leaves_no_ghost():
+    world = World()
+    world.job()
+    world.schedule(Every(60))
+    only = world.submit()
+    ended = Ended(only, world.engine.known.running[only].token, Outcome(OutcomeKind.SUCCESS, world.now))
+    world.tell(InstanceSeen(world.store.cancel(only)), ended)
+    world.wait(60)
+    assert len(world.started()) == 2
+
+
+def test_wish_to_cancel_a_lost_one_cancels_it():
+    world = World()
+    world.job()
+    only = world.submit()
+    world.cancel(only)
+    world.end(only, OutcomeKind.LOST)
+    assert world.instance(only).status is Status.CANCELLED
+
+
+def test_row_ended_by_somebody_else_keeps_its_cores_until_the_end():
+    world = World(cores=1, overcommit=1.0)
+    world.job()
+    only = world.submit()
+    taken = replace(world.instance(only), status=Status.FAILED)
+    world.store.instances[only] = taken
+    world.store.attempts = {t: replace(a, status="ended") for t, a in world.store.attempts.items()}
+    world.tell(InstanceSeen(taken))
+    assert world.manager.free_cores == ()
     world.end(only)
-    before = len(world.store.events)
-    world.engine.known.running[only] = run
-    with pytest.raises(KeyError):
-        world.end(only)
-    assert len(world.store.events) == before
+    assert world.manager.free_cores == (0,)
+
+
+def test_news_of_a_job_does_not_requeue_what_waits():
+    world = World(cores=1, overcommit=1.0)
+    job = world.job()
+    for _ in range(50):
+        world.submit()
+    for _ in range(50):
+        world.tell(JobChanged(job))
+    assert sum(len(group) for group in world.engine.ready._groups.values()) <= 60
 
 
 # --- schedules ---
@@ -353,3 +397,18 @@ def test_small_that_ends_in_time_still_goes_ahead():
     world.wait(61)
     small = world.submit(3)
     assert small in world.started()
+
+
+def test_what_starts_in_this_pass_counts_for_the_big_ones_prediction():
+    world = World(cores=2, overcommit=1.0)
+    world.job(1, timeout_seconds=100)
+    world.job(2, cores=2)
+    world.job(3, timeout_seconds=500)
+    world.tell(AdmissionChanged("held back"))
+    world.submit(1)
+    big = world.submit(2)
+    world.now += timedelta(seconds=61)
+    small = world.submit(3)
+    world.tell(AdmissionChanged(""))
+    assert small not in world.started()
+    assert world.engine.kept_for == big

@@ -6,7 +6,7 @@ import pytest
 
 from jobs.core.decisions import Start
 from jobs.core.records import Priority, RetryPolicy
-from jobs.core.states import LIVE, AttemptStatus, OutcomeKind
+from jobs.core.states import LIVE, AttemptStatus, OutcomeKind, Status
 from tests.core.world import World
 
 STEPS = 10_000
@@ -24,6 +24,7 @@ class Checked(World):
     """A world that checks the promises after each pass."""
 
     def tell(self, *inputs):
+        retry_at = {i.id: i.retry_at for i in self.store.instances.values() if i.status is Status.RETRYING}
         plan = super().tell(*inputs)
         held = self.manager.holds()
         physical = [core for allocation in held.values() for core in allocation.cores]
@@ -37,7 +38,7 @@ class Checked(World):
         for start in (d for d in plan.decisions if isinstance(d, Start)):
             instance = self.store.instances[start.instance_id]
             assert instance.due_at <= self.now
-            assert instance.retry_at is None or instance.retry_at <= self.now
+            assert retry_at.get(start.instance_id, self.now) <= self.now
         return plan
 
 

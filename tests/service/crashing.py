@@ -21,6 +21,19 @@ def after(function):
     return wrapped
 
 
+def dying_in_transaction(commit):
+    """After the rows of a start are written, before they are committed."""
+    from jobs.core.decisions import Start
+
+    def wrapped(self, decisions, at):
+        committed = commit(self, decisions, at)
+        if any(isinstance(decision, Start) for decision in decisions):
+            die()
+        return committed
+
+    return wrapped
+
+
 def refusing(run_pass):
     """Every third pass fails as it does when the database is locked or away, some before and some after its commit."""
     from django.db import OperationalError
@@ -46,10 +59,13 @@ def crash_at(row: str) -> None:
     from jobs.service import loop
     from jobs.service.loop import EngineLoop
     from jobs.service.service import Service
+    from jobs.store.orm import OrmStore
 
     match row:
+        case "0 start decided":
+            OrmStore.commit = dying_in_transaction(OrmStore.commit)
         case "1 start committed":
-            EngineLoop._launch = lambda self, tokens: die() if tokens else None
+            EngineLoop._launch = lambda self, wanted: die() if wanted else None
         case "2 directory made":
             starter.prepare = after(starter.prepare)
         case "3 launcher asked":
@@ -68,6 +84,7 @@ def crash_at(row: str) -> None:
 
 
 ROWS = [
+    "0 start decided",
     "1 start committed",
     "2 directory made",
     "3 launcher asked",

@@ -100,6 +100,8 @@ def test_killed_at_each_row_of_the_table(home: Home, row: str):
     scripts.open_gate()
     crashed = home.start(crash_at=row, cores=10)
     assert crashed.wait(30) == -signal.SIGKILL
+    if row == "0 start decided":
+        assert list((home.folder / "runs").iterdir()) == []  # nothing is done that is not durable
     home.start(cores=10)
     assert_all_is_settled(home, scripts)
     assert_every_core_is_free(home, 15)

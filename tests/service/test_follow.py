@@ -10,7 +10,7 @@ from jobs import actions, models
 from jobs.core.inputs import InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleChanged, ScheduleGone
 from jobs.service.follow import Follower
 from jobs.service.loop import utc_now
-from jobs.store import horizon, wishes
+from jobs.store import changes, horizon, wishes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def follower() -> Follower:
     follower = Follower("node:here")
-    follower.load(utc_now())
+    follower.begin(utc_now())
     return follower
 
 
@@ -109,3 +109,42 @@ def test_unreadable_schedule_is_told_so_that_it_is_flagged(follower):
     (told,) = [t for t in follower.load(utc_now()) if isinstance(t, ScheduleChanged)]
     with pytest.raises(Exception, match="Nowhere/Atall"):
         told.trigger.next_after(utc_now())
+
+
+def test_wish_between_look_and_reload_is_seen(follower):
+    instance_id = create(schedule_type="once").instance_id
+    follower.look(poked=True)
+    actions.cancel_instance(instance_id, actor="ann", now=utc_now())
+    follower.load(utc_now())
+    assert instance_id in [t.instance.id for t in follower.look(poked=True) if isinstance(t, InstanceSeen)]
+
+
+def test_queue_of_a_paused_job_hides_nobody(follower, monkeypatch):
+    monkeypatch.setattr(horizon, "QUEUE_WINDOW", 2)
+    paused = create(schedule_type="once")
+    for _ in range(3):
+        actions.run_job(paused.job_id, actor="ann", now=utc_now())
+    actions.pause_job(paused.job_id, actor="ann", now=utc_now())
+    other = create(schedule_type="once").instance_id
+    assert [t.instance.id for t in follower.load(utc_now()) if isinstance(t, InstanceSeen)] == [other]
+    follower.look(poked=True)
+    actions.resume_job(paused.job_id, actor="ann", now=utc_now())
+    told = [t.instance.job_id for t in follower.look(poked=True) if isinstance(t, InstanceSeen)]
+    assert paused.job_id in told
+
+
+def test_reason_of_another_engine_is_no_news(follower):
+    create(schedule_type="once")
+    follower.look(poked=True)
+    models.Event.objects.create(at=utc_now(), kind="instance.held", instance_id=1, actor="node:there")
+    assert follower.look(poked=True) == []
+
+
+def test_flood_of_events_comes_in_portions(follower, monkeypatch):
+    monkeypatch.setattr(changes, "AT_ONCE", 3)
+    ids = [create(schedule_type="once").instance_id for _ in range(4)]
+    seen = []
+    while told := follower.look(poked=True):
+        seen += [t.instance.id for t in told if isinstance(t, InstanceSeen)]
+    assert set(seen) == set(ids)
+    assert not follower.behind

@@ -16,6 +16,7 @@ from jobs.service.disk import DiskGuard
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notice, notice_of, send
 from tests.store.benches import NOW
+from tests.waiting import until
 
 # --- capacity ---
 
@@ -62,17 +63,17 @@ def free(monkeypatch, megabytes):
 def test_low_disk_stops_and_room_starts_again(monkeypatch, tmp_path):
     guard = DiskGuard(tmp_path, 1000)
     free(monkeypatch, 999)
-    assert "999 MB free" in guard.look()
-    assert guard.look() is None
+    full = guard.look("")
+    assert "999 MB free" in full
     free(monkeypatch, 1050)
-    assert guard.look() is None
+    assert guard.look(full) == full
     free(monkeypatch, 1100)
-    assert guard.look() == ""
+    assert guard.look(full) == ""
 
 
 def test_limit_of_zero_never_stops(monkeypatch, tmp_path):
     free(monkeypatch, 0)
-    assert DiskGuard(tmp_path, 0).look() is None
+    assert DiskGuard(tmp_path, 0).look("") == ""
 
 
 # --- mailbox ---
@@ -82,6 +83,7 @@ def test_put_wakes_the_one_that_waits():
     mailbox = Mailbox()
     waiter = threading.Thread(target=mailbox.wait, args=(time.monotonic() + 60,))
     waiter.start()
+    until(lambda: mailbox._condition._waiters)
     mailbox.put(JobGone(1))
     waiter.join(10)
     assert not waiter.is_alive()

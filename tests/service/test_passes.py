@@ -1,5 +1,8 @@
 """What is durable before what, and how few transactions it takes."""
 
+import threading
+import time
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -11,6 +14,7 @@ from jobs.core.inputs import Ended, InstanceSeen, JobChanged
 from jobs.core.order import by_priority
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
+from jobs.service.mailbox import Mailbox
 from jobs.service.passes import run_pass
 from jobs.store import read, wishes
 from jobs.store.orm import OrmStore
@@ -56,7 +60,7 @@ def test_start_is_committed_when_it_is_handed_out():
     desk = Desk()
     passed = desk.seen(desk.submit())
     connection.close()  # whatever was not committed is gone
-    assert models.Attempt.objects.get().token == passed.starts[0].token
+    assert models.Attempt.objects.get().token == passed.launches[0].token
 
 
 def test_finish_is_committed_with_what_it_lets_start():
@@ -73,12 +77,17 @@ def test_finish_is_committed_with_what_it_lets_start():
 
 
 def test_thousand_finishes_take_few_transactions():
-    desk = Desk(cores=1000)
-    instances = [desk.submit() for _ in range(1000)]
-    started = desk.seen(*instances).starts
+    desk, mailbox = Desk(cores=1000), Mailbox()
+    started = desk.seen(*(desk.submit() for _ in range(1000))).starts
+    ends = [Ended(start.instance_id, start.token, Outcome(OutcomeKind.SUCCESS, at(1))) for start in started]
+    reporter = threading.Thread(target=lambda: [mailbox.put(end) for end in ends])
+    left = models.Instance.objects.filter(status="running")
     with CaptureQueriesContext(connection) as captured:
-        for first in range(0, 1000, 50):  # as they come in while the one before is being committed
-            desk.ends(started[first : first + 50])
+        reporter.start()
+        while left.exists():
+            mailbox.wait(time.monotonic() + 10)
+            desk.tell(*mailbox.take()[0])
+    reporter.join()
     assert models.Instance.objects.filter(status="success").count() == 1000
     assert commits(captured) <= 100
 
@@ -90,7 +99,7 @@ def test_idle_pass_touches_no_table():
     assert captured.captured_queries == []
 
 
-def test_one_refused_row_does_not_stop_the_others(monkeypatch):
+def test_one_refused_row_does_not_stop_the_others():
     desk = Desk()
     bad, good = desk.submit(), desk.submit()
     models.Attempt.objects.create(
@@ -106,3 +115,16 @@ def test_one_refused_row_does_not_stop_the_others(monkeypatch):
     passed = desk.seen(bad, good)
     assert [start.instance_id for start in passed.starts] == [good.pk]
     assert passed.refused_instances == {bad.pk}
+    bad.refresh_from_db()
+    assert (bad.status, "refused" in bad.error) == ("failed", True)
+
+
+def test_end_whose_details_are_refused_is_still_an_end():
+    desk = Desk()
+    instance = desk.submit()
+    (start,) = desk.seen(instance).starts
+    impossible = Outcome(OutcomeKind.FAILED, at(1), exit_code=3, descendants_ended=-1)
+    desk.tell(Ended(instance.pk, start.token, impossible))
+    instance.refresh_from_db()
+    assert instance.status == "failed"
+    assert models.Attempt.objects.get().status == "ended"

@@ -5,6 +5,7 @@ import pytest
 from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
+from jobs.core.inputs import Began
 from jobs.core.order import by_priority
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind
@@ -49,7 +50,8 @@ def recovered(attempt, answer, **hand):
 
 
 NEVER_RAN = Recovery(RecoveryKind.NEVER_RAN)
-ADOPTED = Recovery(RecoveryKind.ADOPTED, pid=7)
+ADOPTED = Recovery(RecoveryKind.ADOPTED)
+ADOPTED_AT_WORK = Recovery(RecoveryKind.ADOPTED, started_at=NOW)
 ENDED = Recovery(RecoveryKind.ENDED, Outcome(OutcomeKind.SUCCESS, NOW))
 
 
@@ -74,6 +76,11 @@ def test_begun_attempt_without_a_directory_is_lost():
 def test_living_attempt_is_adopted():
     found = recovered(in_flight("running"), ADOPTED)
     assert (found.adopted, found.stop, found.inputs) == (["t"], [], [])
+
+
+def test_start_that_was_not_recorded_is_told():
+    attempt = in_flight()
+    assert recovered(attempt, ADOPTED_AT_WORK).inputs == [Began(attempt.instance_id, "t", NOW)]
 
 
 def test_wish_to_cancel_is_passed_on_to_an_adopted_one():

@@ -30,6 +30,7 @@ class Bench(Protocol):
     def submit(self, job_id: int, due_at: datetime = NOW) -> int: ...
     def cancel(self, instance_id: int) -> None: ...
     def commit(self, *decisions: Decision, node: int = 0) -> Committed: ...
+    def set_aside(self, decision: Decision) -> None: ...
     def instance(self, instance_id: int) -> Instance: ...
     def instances_of(self, job_id: int) -> list[int]: ...
     def attempts_in_flight(self, instance_id: int) -> int: ...
@@ -64,6 +65,9 @@ class MemoryBench:
 
     def commit(self, *decisions: Decision, node: int = 0) -> Committed:
         return self.store.commit(decisions, NOW)
+
+    def set_aside(self, decision: Decision) -> None:
+        self.store.set_aside(decision, "refused", NOW)
 
     def instance(self, instance_id: int) -> Instance:
         return self.store.instances[instance_id]
@@ -117,6 +121,9 @@ class OrmBench:
 
     def commit(self, *decisions: Decision, node: int = 0) -> Committed:
         return self.stores[node].commit(decisions, NOW)
+
+    def set_aside(self, decision: Decision) -> None:
+        self.stores[0].set_aside(decision, "refused", NOW)
 
     def instance(self, instance_id: int) -> Instance:
         return read.instance(models.Instance.objects.get(pk=instance_id))

@@ -212,3 +212,22 @@ def test_a_whole_group_goes_together(bench: Bench, count: int):
     bench.commit(*(start(bench, i) for i in ids))
     bench.commit(*(finish(bench, i, OutcomeKind.SUCCESS, Status.SUCCESS) for i in ids))
     assert {bench.instance(i).status for i in ids} == {Status.SUCCESS}
+
+
+def test_set_aside_start_fails_what_waits(bench: Bench):
+    instance_id = bench.submit(bench.job())
+    bench.set_aside(start(bench, instance_id))
+    assert bench.instance(instance_id).status is Status.FAILED
+
+
+def test_set_aside_finish_keeps_its_kind(bench: Bench):
+    instance_id = running(bench)
+    bench.set_aside(finish(bench, instance_id, OutcomeKind.TIMEOUT, Status.TIMEOUT))
+    assert bench.instance(instance_id).status is Status.TIMEOUT
+    assert bench.outcomes(instance_id) == ["timeout"]
+
+
+def test_set_aside_fire_flags_its_schedule(bench: Bench):
+    job_id = bench.job()
+    bench.set_aside(fire(job_id, bench.schedule(job_id)))
+    assert bench.events()[-1] == "schedule.flagged"
