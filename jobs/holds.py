@@ -5,7 +5,6 @@ Stored is only a code. What is said is computed from what runs and what waits no
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +15,7 @@ from jobs import models
 from jobs.core.prediction import Holding, Prediction, Room, Waiting, expected_end, queue_starts
 from jobs.core.records import Demand, Job
 from jobs.core.states import WAITING, Status
+from jobs.nodes import slots_of, state_of
 from jobs.store import read
 
 # Predictions further down the queue than this would be guesses upon guesses.
@@ -125,7 +125,7 @@ def _freed_by(prediction: Prediction) -> str:
 
 
 def _scene(now: datetime) -> _Scene:
-    nodes = [node for node in models.Node.objects.filter(stopped_at=None, heartbeat_at__isnull=False) if node.cores]
+    nodes = [node for node in models.Node.objects.all() if node.cores and state_of(node, now) == "live"]
     running = list(models.Instance.objects.filter(status=Status.RUNNING).select_related("job"))
     queue = list(
         models.Instance.objects.filter(status=Status.QUEUED, job__paused_at=None)
@@ -145,10 +145,9 @@ def _scene(now: datetime) -> _Scene:
 
 
 def _room(node: models.Node, running: Sequence[models.Instance]) -> Room:
-    slots = math.floor(round(len(node.cores) * node.overcommit, 9))
     used = sum(len(row.cores) + row.virtual_cores for row in running)
     memory = node.memory_mb - sum(row.memory_mb for row in running) if node.memory_mb else None
-    return Room(max(0, slots - used), memory)
+    return Room(max(0, slots_of(node) - used), memory)
 
 
 def _holding(row: models.Instance, job: Job, now: datetime) -> Holding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -13,12 +13,13 @@ from django.db.models import Q
 from dashboard.presentation import amounts, looks
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions, Row
-from jobs.core.cores import CoreManager
 from jobs.models import Attempt, Node
+from jobs.nodes import slots_of, state_of
 
-STALE_AFTER = timedelta(seconds=25)  # the engine itself writes the heartbeat, each ten seconds
 MOST_SHOWN = 50
 MOST_READ = 2000
+
+node_state = state_of  # the pages' name for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +131,6 @@ def in_flight() -> list[Held]:
     return list(Attempt.objects.filter(~Q(status="ended")).order_by("id").values(*_FIELDS)[:MOST_READ])
 
 
-def node_state(node: Node, now: datetime) -> str:
-    """live, stale or stopped. A node that stopped on purpose is not stale, one that never beat is."""
-    if node.stopped_at and (not node.started_at or node.stopped_at >= node.started_at):
-        return "stopped"
-    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
-
-
 def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
     state = node_state(node, now)
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
@@ -156,11 +150,6 @@ def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
         admission_stopped=node.admission_stopped,
         notices=tuple(node.notices),
     )
-
-
-def slots_of(node: Node) -> int:
-    """Physical and virtual ones together; none of a node whose cores are not known yet."""
-    return 0 if not node.cores else CoreManager(node.cores, overcommit=node.overcommit).slots
 
 
 def core_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:

@@ -1,25 +1,15 @@
-"""What the nodes have, what is given out of it, and whether they live."""
+"""What the nodes have and what is given out of it; whether they live, `jobs.nodes` tells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
-from jobs.actions.capacity import slots
 from jobs.core.states import Status
 from jobs.models import Instance, Node
+from jobs.nodes import slots_of, state_of
 
-# The engine writes it every ten seconds, on its own thread: later than this it does not step.
-STALE_AFTER = timedelta(seconds=25)
-
-
-def state_of(node: Node, now: datetime) -> str:
-    """live, stale (it has not stopped, but says nothing) or stopped (on purpose)."""
-    if node.stopped_at is not None:
-        return "stopped"
-    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
-
+__all__ = ["Resources", "resources_by_node", "state_of"]
 
 @dataclass(frozen=True, slots=True)
 class Resources:
@@ -66,7 +56,7 @@ def _resources(node: Node, running: Sequence[Instance]) -> Resources:
         total_physical=len(node.cores),
         used_physical=len({core for instance in running for core in instance.cores} & set(node.cores)),
         virtual_allocations=sum(instance.virtual_cores for instance in running),
-        max_virtual=slots(node) - len(node.cores) if node.cores else 0,
+        max_virtual=slots_of(node) - len(node.cores),
         total_memory_mb=node.memory_mb,
         used_memory_mb=sum(instance.memory_mb for instance in running),
     )

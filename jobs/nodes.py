@@ -1,0 +1,26 @@
+"""Whether a node is at work, and how much it has to give: one rule for pages, API and the reasons to wait."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from jobs.core.cores import CoreManager
+from jobs.models import Node
+
+# The engine writes it every ten seconds, on its own thread: later than this it does not step.
+STALE_AFTER = timedelta(seconds=25)
+
+State = Literal["live", "stale", "stopped"]
+
+
+def state_of(node: Node, now: datetime) -> State:
+    """stopped (on purpose), else live, or stale: it was killed or hangs, or has never stepped."""
+    if node.stopped_at is not None:
+        return "stopped"
+    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
+
+
+def slots_of(node: Node) -> int:
+    """Physical and virtual ones together; none of a node whose cores are not known yet."""
+    return CoreManager(node.cores, overcommit=node.overcommit).slots if node.cores else 0
