@@ -9,9 +9,24 @@ from pathlib import Path
 
 import psutil
 
-CGROUP = Path("/sys/fs/cgroup")
-# cgroup v1 says "no limit" with a number near the largest of 64 bits.
-UNLIMITED = 2**60
+
+@dataclass(frozen=True, slots=True)
+class Cgroups:
+    """Where the limits of this process are written: in its cgroup (v1 or v2) and in all above it."""
+
+    root: Path = Path("/sys/fs/cgroup")
+    membership: Path = Path("/proc/self/cgroup")
+
+    def folders(self, controller: str) -> list[Path]:
+        """From the process's own cgroup up to the root, for v2 and for the v1 hierarchy of this controller."""
+        found = []
+        for line in _text(self.membership).splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", controller) or controller in controllers.split(","):
+                mounted = self.root / controllers if controllers else self.root
+                inner = mounted / path.lstrip("/")
+                found += [inner, *(above for above in inner.parents if above.is_relative_to(mounted))]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,58 +39,60 @@ class Capacity:
     notices: tuple[str, ...]
 
 
-def measure(cores: int | None, overcommit: float, memory_mb: int | None, root: Path = CGROUP) -> Capacity:
+def measure(cores: int | None, overcommit: float, memory_mb: int | None, cgroups: Cgroups | None = None) -> Capacity:
     """The allowed set and quota of this process, not the machine's count; or as many cores as were asked for."""
+    cgroups = cgroups or Cgroups()
     allowed = sorted(os.sched_getaffinity(0))
-    quota = cpu_quota(root)
-    notices: list[str] = []
-    ids = allowed
-    if quota is not None and quota < len(allowed):
-        ids = allowed[: max(1, math.floor(quota))]
-        notices.append(
-            f"This machine has {len(allowed)} cores, but a quota of {quota:g}: {_count(len(ids))} given out."
-        )
+    memory = memory_mb or memory_total_mb(cgroups)
     if cores is not None:
-        ids = named(cores, allowed)
-        if cores > len(allowed):
-            notices.append(
-                f"{_count(cores)} were asked for and {len(allowed)} exist: the others are bookkeeping only, "
-                "and what holds them is not pinned."
-            )
-    return Capacity(tuple(ids), overcommit, memory_mb or memory_total_mb(root), tuple(notices))
+        return Capacity(named(cores, allowed), overcommit, memory, _notices_of_asked(cores, len(allowed)))
+    quota = cpu_quota(cgroups)
+    if quota is None or quota >= len(allowed):
+        return Capacity(tuple(allowed), overcommit, memory, ())
+    ids = tuple(allowed[: max(1, math.floor(quota))])
+    notice = f"This process may use {len(allowed)} cores, but has a quota of {quota:g}: {_count(len(ids))} given out."
+    return Capacity(ids, overcommit, memory, (notice,))
 
 
-def named(count: int, allowed: list[int]) -> list[int]:
+def _notices_of_asked(asked: int, there: int) -> tuple[str, ...]:
+    if asked <= there:
+        return ()
+    beyond = "the others are bookkeeping only, and what holds them is not pinned."
+    return (f"{_count(asked)} were asked for and {there} exist: {beyond}",)
+
+
+def named(count: int, allowed: list[int]) -> tuple[int, ...]:
     """`count` core ids: the allowed ones first, then ids beyond them that name no core."""
     beyond = max(allowed) + 1
-    return (allowed + [beyond + n for n in range(max(0, count - len(allowed)))])[:count]
+    return tuple((allowed + [beyond + n for n in range(max(0, count - len(allowed)))])[:count])
 
 
-def cpu_quota(root: Path = CGROUP) -> float | None:
-    """Cores' worth of CPU time that the cgroup allows (v2, else v1); None without a limit."""
-    v2 = _text(root / "cpu.max").split()
-    if len(v2) == 2 and v2[0] != "max":
-        return int(v2[0]) / int(v2[1])
-    quota, period = _text(root / "cpu/cpu.cfs_quota_us"), _text(root / "cpu/cpu.cfs_period_us")
-    if quota and period and int(quota) > 0:
-        return int(quota) / int(period)
-    return None
+def cpu_quota(cgroups: Cgroups) -> float | None:
+    """Cores' worth of CPU time that this process may use: the least that its cgroups allow; None without a limit."""
+    quotas = []
+    for folder in cgroups.folders("cpu"):
+        v2 = _text(folder / "cpu.max").split()
+        quota, period = (
+            v2 if len(v2) == 2 else (_text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us"))
+        )
+        if quota.isdigit() and period.isdigit():
+            quotas.append(int(quota) / int(period))
+    return min(quotas, default=None)
 
 
-def memory_total_mb(root: Path = CGROUP) -> int:
-    """The machine's memory, or its cgroup's limit if that is lower; megabytes of 1024 x 1024 bytes."""
-    total = int(psutil.virtual_memory().total)
-    for file in (root / "memory.max", root / "memory/memory.limit_in_bytes"):
-        text = _text(file)
-        if text.isdigit() and int(text) < UNLIMITED:
-            total = min(total, int(text))
-    return total // (1024 * 1024)
+def memory_total_mb(cgroups: Cgroups) -> int:
+    """The machine's memory, or the least limit of its cgroups if lower; megabytes of 1024 x 1024 bytes."""
+    limits = [int(psutil.virtual_memory().total)]
+    for folder in cgroups.folders("memory"):
+        texts = (_text(folder / "memory.max"), _text(folder / "memory.limit_in_bytes"))
+        limits += [int(text) for text in texts if text.isdigit()]
+    return min(limits) // (1024 * 1024)
 
 
 def _text(file: Path) -> str:
     try:
         return file.read_text().strip()
-    except OSError:  # this kernel has no such controller
+    except OSError:  # this kernel has no such controller, or it says nothing here
         return ""
 
 

@@ -72,6 +72,7 @@ class EngineLoop(threading.Thread):
         self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
         self._stopping = threading.Event()
         self._stopped = ""
+        self._kept_for: int | None = None
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
         self._busy: dict[int, float] = {}
@@ -129,6 +130,9 @@ class EngineLoop(threading.Thread):
     def _pass(self, now: datetime, inputs: list[Input]) -> None:
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
+        if self._engine.kept_for != self._kept_for:
+            registration.keep_cores(self._node, self._engine.kept_for, now)
+            self._kept_for = self._engine.kept_for
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
 

@@ -60,6 +60,7 @@ def register(data_dir: Path, name: str, capacity: Capacity, version: str, now: d
         memory_mb=capacity.memory_mb,
         notices=list(capacity.notices),
         admission_stopped="",
+        kept_for=None,
         started_at=now,
         stopped_at=None,
         heartbeat_at=now,
@@ -83,7 +84,15 @@ def stop_admission(node: Node, sentence: str, now: datetime) -> None:
 
 
 @transaction.atomic
+def keep_cores(node: Node, instance_id: int | None, now: datetime) -> None:
+    """Write for which big instance this node keeps its free cores, None for no one."""
+    Node.objects.filter(pk=node.pk).update(kept_for=instance_id)
+    data = {"node": node.pk, "kept_for": instance_id}
+    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data=data)])
+
+
+@transaction.atomic
 def sign_off(node: Node, now: datetime) -> None:
     """Write that the service stopped on purpose."""
-    Node.objects.filter(pk=node.pk).update(stopped_at=now, pid=None)
+    Node.objects.filter(pk=node.pk).update(stopped_at=now, pid=None, kept_for=None)
     record([NewEvent(now, "node.stopped", actor=f"node:{node.name}", data={"node": node.pk})])

@@ -53,6 +53,9 @@ def refusing(run_pass):
 
 
 def crash_at(row: str) -> None:
+    from datetime import timedelta
+
+    from jobs.core import admission
     from jobs.execution import starter
     from jobs.execution.launch import Started
     from jobs.execution.launching import LauncherProcess
@@ -77,6 +80,8 @@ def crash_at(row: str) -> None:
         case "6 outcome committed":
             act = EngineLoop._act
             EngineLoop._act = lambda self, passed: die() if passed.finishes else act(self, passed)
+        case "impatient":
+            admission.PATIENCE = timedelta(0)
         case "the database refuses":
             loop.run_pass = refusing(loop.run_pass)
         case _:

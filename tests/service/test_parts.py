@@ -11,7 +11,7 @@ from django.core import mail
 from jobs import models
 from jobs.core.inputs import JobGone
 from jobs.service import disk, registration
-from jobs.service.capacity import cpu_quota, measure, named
+from jobs.service.capacity import Cgroups, cpu_quota, measure, memory_total_mb, named
 from jobs.service.disk import DiskGuard
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notice, notice_of, send
@@ -28,28 +28,43 @@ def test_cores_beyond_the_machine_are_told():
 
 
 def test_named_cores_begin_with_the_allowed_ones():
-    assert named(3, [2, 5]) == [2, 5, 6]
-    assert named(1, [2, 5]) == [2]
+    assert named(3, [2, 5]) == (2, 5, 6)
+    assert named(1, [2, 5]) == (2,)
+
+
+def cgroups(tmp_path, membership, files) -> Cgroups:
+    (tmp_path / "membership").write_text(membership)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return Cgroups(tmp_path, tmp_path / "membership")
 
 
 def test_quota_lowers_the_cores_given_out(tmp_path):
-    (tmp_path / "cpu.max").write_text("50000 100000\n")
-    capacity = measure(None, 1.5, None, tmp_path)
+    limited = cgroups(tmp_path, "0::/rota.service\n", {"rota.service/cpu.max": "50000 100000\n"})
+    capacity = measure(None, 1.5, None, limited)
     assert len(capacity.cores) == 1
+    assert "quota of 0.5" in capacity.notices[0]
 
 
-@pytest.mark.parametrize(("files", "quota"), [
-    ({"cpu.max": "max 100000"}, None),
-    ({"cpu.max": "150000 100000"}, 1.5),
-    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None),
-    ({"cpu/cpu.cfs_quota_us": "200000", "cpu/cpu.cfs_period_us": "100000"}, 2.0),
-    ({}, None),
+V1 = "7:cpu,cpuacct:/box\n4:memory:/box\n"
+
+
+@pytest.mark.parametrize(("membership", "files", "quota"), [
+    ("0::/", {"cpu.max": "max 100000"}, None),
+    ("0::/", {"cpu.max": "150000 100000"}, 1.5),
+    ("0::/a/b", {"a/b/cpu.max": "max 100000", "a/cpu.max": "50000 100000"}, 0.5),
+    (V1, {"cpu,cpuacct/box/cpu.cfs_quota_us": "-1", "cpu,cpuacct/box/cpu.cfs_period_us": "100000"}, None),
+    (V1, {"cpu,cpuacct/box/cpu.cfs_quota_us": "200000", "cpu,cpuacct/box/cpu.cfs_period_us": "100000"}, 2.0),
+    ("", {}, None),
 ])  # fmt: skip
-def test_quota_is_read_in_both_versions(tmp_path, files, quota):
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert cpu_quota(tmp_path) == quota
+def test_quota_is_read_where_the_process_is(tmp_path, membership, files, quota):
+    assert cpu_quota(cgroups(tmp_path, membership, files)) == quota
+
+
+def test_memory_limit_is_read_where_the_process_is(tmp_path):
+    limited = cgroups(tmp_path, V1, {"memory/box/memory.limit_in_bytes": str(512 * 1024 * 1024)})
+    assert memory_total_mb(limited) == 512
 
 
 # --- disk ---

@@ -150,3 +150,18 @@ def test_service_log_is_kept_in_the_data_folder(home: Home):
     log = home.folder / "logs" / "service.log"
     until(lambda: log.exists() and "gives out cores" in log.read_text())
     assert Path(home.folder / "service.lock").exists()
+
+
+def test_cores_kept_for_a_big_one_are_shown(home: Home):
+    home.start("--overcommit", "1.0", cores=2, crash_at="impatient")
+    gate = home.folder / "gate"
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)"
+    running = home.submit(wait, name="running")
+    until(lambda: home.status(running) == "running")
+    big = home.submit("pass", name="big", cpu_cores_required=2)
+    until(lambda: models.Node.objects.get().kept_for == big)
+    small = home.submit("pass", name="small")
+    until(lambda: models.Instance.objects.get(pk=small).hold_code == "behind")
+    gate.touch()
+    assert set(home.until_all_ended().values()) == {"success"}
+    until(lambda: models.Node.objects.get().kept_for is None)
