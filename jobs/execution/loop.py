@@ -6,6 +6,7 @@ import logging
 import os
 import select
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -28,7 +29,7 @@ class Loop:
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._handlers: dict[int, Action] = {}
         self._posted: deque[Action] = deque()
-        self._later: list[Action] = []
+        self._later: deque[tuple[float, Action]] = deque()
         self._running = True
         self._closed = False
         self._gate = threading.Lock()
@@ -66,18 +67,23 @@ class Loop:
 
     def later(self, action: Action) -> None:
         """Try again after a pause what the machine refused."""
-        self._later.append(action)
+        self._later.append((time.monotonic() + LATER_SECONDS, action))
 
     def _run(self) -> None:
         while self._running:
-            ready = self._poll.poll(LATER_SECONDS if self._later else None)
-            if not ready:
-                again, self._later = self._later, []
-                for action in again:
-                    self._guarded(action)
-            for fd, _ in ready:
-                if handler := self._handlers.get(fd):  # else an earlier one of this round has closed it
-                    self._guarded(handler)
+            for fd, handler in self._ready():
+                if self._handlers.get(fd) is handler:  # else an earlier one of this round has closed it, and its
+                    self._guarded(handler)  # number may be that of another file by now, which is not ready
+            self._run_later(time.monotonic())
+
+    def _ready(self) -> list[tuple[int, Action]]:
+        seconds = max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
+        return [(fd, self._handlers[fd]) for fd, _ in self._poll.poll(seconds) if fd in self._handlers]
+
+    def _run_later(self, now: float) -> None:
+        """In every round: on a busy node there is always something ready."""
+        while self._later and self._later[0][0] <= now:
+            self._guarded(self._later.popleft()[1])
 
     def _guarded(self, action: Action) -> None:
         """What fails for one attempt must not end the thread that watches all of them."""
@@ -88,7 +94,7 @@ class Loop:
 
     def _run_posted(self) -> None:
         os.eventfd_read(self._wake)
-        while self._posted:
+        for _ in range(len(self._posted)):  # what comes meanwhile has its turn in the next round
             self._guarded(self._posted.popleft())
 
     def _stop(self) -> None:

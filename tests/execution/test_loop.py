@@ -1,0 +1,62 @@
+"""The executor's thread gives everybody a turn."""
+
+import os
+import threading
+from functools import partial
+
+import pytest
+
+from jobs.execution import loop as loop_module
+from jobs.execution.loop import Loop
+from tests.execution.running import DEADLINE_SECONDS
+
+
+@pytest.fixture
+def loop(monkeypatch):
+    monkeypatch.setattr(loop_module, "LATER_SECONDS", 0.05)
+    loop = Loop("test")
+    loop.start()
+    yield loop
+    loop.stop()
+
+
+def test_busy_node_gives_a_turn_to_what_waits(loop):
+    """It was looked at in quiet rounds only, of which a busy node has none."""
+    done, given_up = threading.Event(), threading.Event()
+
+    def be_busy():
+        if not done.is_set() and not given_up.is_set():
+            loop.post(be_busy)
+
+    loop.post(be_busy)
+    loop.post(partial(loop.later, done.set))
+    came = done.wait(DEADLINE_SECONDS / 6)
+    given_up.set()
+    assert came
+
+
+def test_number_of_a_closed_file_is_not_taken_for_its_heir(loop):
+    """Two are ready; the first closes the second, and a file that is not ready gets its number."""
+    pipes = [os.pipe() for _ in range(3)]
+    (one, _), (two, _), (heir, _) = pipes
+    called, done = [], threading.Event()
+
+    def first(own, other):
+        loop.no_longer(own)
+        loop.no_longer(other)
+        os.dup2(heir, other)
+        loop.on_readable(other, partial(called.append, other))
+        loop.post(done.set)
+
+    def register():
+        loop.on_readable(one, partial(first, one, two))
+        loop.on_readable(two, partial(first, two, one))
+
+    for _, write in pipes[:2]:
+        os.write(write, b"x")
+    loop.post(register)
+    assert done.wait(DEADLINE_SECONDS)
+    assert called == []
+    for fds in pipes:
+        for fd in fds:
+            os.close(fd)
