@@ -1,0 +1,135 @@
+"""Queued instances in their order, by what they demand; what left takes no room for long."""
+
+from jobs.core.ready import ReadySet
+from jobs.core.records import Demand
+from jobs.core.timetable import SMALL
+
+ONE, TWO = Demand(1), Demand(2)
+
+
+def listed(ready: ReadySet) -> int:
+    """Entries in all heaps, the dead ones too."""
+    return sum(len(group.heap) for group in ready._groups.values())
+
+
+def drained(ready: ReadySet, demand: Demand = ONE) -> list[int]:
+    order = []
+    while place := ready.first(demand):
+        order.append(place[1])
+        ready.discard(place[1])
+    return order
+
+
+def test_first_has_the_least_key_then_the_least_id():
+    ready = ReadySet()
+    for instance_id, key in [(4, 20), (3, 10), (2, 20), (9, 5)]:
+        ready.add(instance_id, key, ONE)
+    assert drained(ready) == [9, 3, 2, 4]
+
+
+def test_each_demand_has_its_own_first():
+    ready = ReadySet()
+    ready.add(1, 10, ONE)
+    ready.add(2, 20, TWO)
+    assert (ready.first(ONE), ready.first(TWO), ready.first(Demand(3))) == ((10, 1), (20, 2), None)
+
+
+def test_memory_makes_another_group():
+    ready = ReadySet()
+    ready.add(1, 10, Demand(1, 100))
+    assert ready.first(Demand(1)) is None
+    assert ready.demands() == [Demand(1, 100)]
+
+
+def test_demands_come_in_the_order_of_their_first():
+    ready = ReadySet()
+    ready.add(1, 30, ONE)
+    ready.add(2, 20, TWO)
+    assert ready.demands() == [TWO, ONE]
+    ready.add(3, 10, ONE)
+    assert ready.demands() == [ONE, TWO]
+
+
+def test_discarded_first_makes_way():
+    ready = ReadySet()
+    ready.add(1, 10, ONE)
+    ready.add(2, 20, ONE)
+    ready.discard(1)
+    assert ready.first(ONE) == (20, 2)
+    assert (1 in ready, 2 in ready, len(ready)) == (False, True, 1)
+
+
+def test_discard_of_a_stranger_changes_nothing():
+    ready = ReadySet()
+    ready.add(1, 10, ONE)
+    ready.discard(7)
+    ready.discard(7)
+    assert (len(ready), ready.first(ONE)) == (1, (10, 1))
+
+
+def test_group_without_anybody_is_gone():
+    ready = ReadySet()
+    ready.add(1, 10, ONE)
+    ready.discard(1)
+    assert (ready.demands(), listed(ready)) == ([], 0)
+
+
+def test_other_demand_moves_to_its_group():
+    ready = ReadySet()
+    ready.add(1, 10, ONE)
+    ready.add(1, 10, TWO)
+    assert (ready.first(ONE), ready.first(TWO), len(ready)) == (None, (10, 1), 1)
+
+
+def test_other_key_moves_within_the_group():
+    ready = ReadySet()
+    for instance_id, key in [(1, 10), (2, 20), (1, 30)]:
+        ready.add(instance_id, key, ONE)
+    assert drained(ready) == [2, 1]
+
+
+def test_moved_there_and_back_is_there_once():
+    ready = ReadySet()
+    for demand in (ONE, TWO, ONE):
+        ready.add(1, 10, demand)
+    assert ready.demands() == [ONE]
+    assert drained(ready) == [1]
+
+
+def test_same_place_again_is_listed_once():
+    ready = ReadySet()
+    for _ in range(3 * SMALL):
+        ready.add(1, 10, ONE)
+    assert listed(ready) == 1
+
+
+def test_taken_out_and_put_back_is_listed_once():
+    # As an edit of a job does with each of its queued instances.
+    ready = ReadySet()
+    ready.add(2, 5, ONE)
+    for _ in range(3 * SMALL):
+        ready.add(1, 10, ONE)
+        ready.discard(1)
+    ready.add(1, 10, ONE)
+    assert listed(ready) == 2
+    assert drained(ready) == [2, 1]
+
+
+def test_dead_behind_a_held_first_are_dropped():
+    ready = ReadySet()
+    for instance_id in range(3001):
+        ready.add(instance_id, instance_id, ONE)
+    for instance_id in range(1, 3001):
+        ready.discard(instance_id)
+    assert ready.first(ONE) == (0, 0)
+    assert listed(ready) <= SMALL
+
+
+def test_order_survives_dropping_the_dead():
+    ready = ReadySet()
+    for instance_id in range(500):
+        ready.add(instance_id, -instance_id, ONE)
+    gone = {n for n in range(500) if n % 5}
+    for instance_id in gone:
+        ready.discard(instance_id)
+    assert drained(ready) == [n for n in reversed(range(500)) if n not in gone]
