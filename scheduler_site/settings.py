@@ -56,7 +56,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "scheduler_site.apps.StaticFiles",
     "axes",
-    "django_htmx",
     "ninja",
     "jobs",
     "dashboard",
@@ -70,7 +69,6 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "scheduler_site.urls"
@@ -133,3 +131,4 @@ AXES_COOLOFF_TIME = timedelta(minutes=10)
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
