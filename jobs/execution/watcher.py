@@ -68,6 +68,8 @@ class Watcher:
         return self._watched.get(ref)
 
     def watch(self, ref: AttemptRef, watched: Watched) -> None:
+        """Instead of what was watched for `ref` before, whose descriptors would report one end for ever."""
+        self.forget(ref)
         self._watched[ref] = watched
         self._loop.on_readable(watched.pidfd, partial(self._on_gone, ref, watched))
         if watched.notes is not None:

@@ -88,6 +88,16 @@ def test_running_attempt_is_adopted(node):
     assert node.outcome(ref).exit_code == 4
 
 
+def test_attempt_adopted_twice_ends_once(node):
+    """The first of its two watches was left behind, ready for ever: one end gave thousands of reports."""
+    ref = node.launch("echo ready; sleep 0.5; exit 4")
+    node.prints(ref, "ready")
+    assert [node.executor.recover(ref).kind for _ in range(2)] == [RecoveryKind.ADOPTED] * 2
+    assert node.outcome(ref).exit_code == 4
+    node.executor.close()
+    assert len(node.reports.ends(ref)) == 1
+
+
 def test_killed_runner_makes_a_lost_attempt_after_the_sweep(node):
     ref = node.launch("(setsid sleep 600 &); (sleep 601 &); echo ready; exec sleep 602")
     node.prints(ref, "ready")
