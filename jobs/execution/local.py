@@ -43,7 +43,6 @@ class LocalExecutor:
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,
         )
-        self._watcher.again = self._starter.again
 
     def open(self) -> None:
         """Begin to work. OSError if the data folder cannot be written."""

@@ -9,6 +9,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
+
+from jobs.execution.claim import ForeignHolderError
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +71,17 @@ class Loop:
     def later(self, action: Action) -> None:
         """Try again after a pause what the machine refused."""
         self._later.append((time.monotonic() + LATER_SECONDS, action))
+
+    def insist(self, action: Action, refusal: str = "") -> None:
+        """Call `action`, again after a pause for as long as the machine refuses it: what is dropped instead is never
+        reported, and holds its cores until the next start. `refusal`: what was logged before.
+        """
+        try:
+            action()
+        except (OSError, ForeignHolderError) as error:
+            if str(error) != refusal:
+                logger.warning("tried again until it can be done: %s", error)
+            self.later(partial(self.insist, action, str(error)))
 
     def _run(self) -> None:
         while self._running:

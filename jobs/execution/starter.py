@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jobs.core.states import OutcomeKind
 from jobs.execution.environment import EnvironmentFileError
-from jobs.execution.launch import AttemptRef, Launch, NotStarted, Report
+from jobs.execution.launch import Launch, NotStarted, Report
 from jobs.execution.launching import LauncherGoneError, LauncherProcess, Refused
 from jobs.execution.loop import Loop
 from jobs.execution.prepare import path_of, prepare
@@ -23,6 +25,14 @@ logger = logging.getLogger(__name__)
 
 MAX_UNANSWERED = 16  # requests in the launcher's socket: a send must never wait
 MAX_TRIES = 3  # times that a launcher is asked for one attempt
+
+
+@dataclass(slots=True)
+class Wanted:
+    """An attempt that is to be started. `tries`: how often a launcher was to be asked for it."""
+
+    launch: Launch
+    tries: int = 0
 
 
 class Starter:
@@ -45,34 +55,35 @@ class Starter:
         self._environment = environment
         self._python = python
         self._launcher: LauncherProcess | None = None
-        self._waiting: deque[Launch] = deque()
-        self._unanswered: deque[Launch] = deque()
-        self._tries: dict[AttemptRef, int] = {}
+        self._waiting: deque[Wanted] = deque()
+        self._unanswered: deque[Wanted] = deque()
 
     def start(self, launch: Launch) -> None:
         """Begin, unless it has begun already: then what is there is watched or reported instead."""
-        if path_of(self._runs, launch.ref).exists() and self._watcher.settle(launch.ref):
-            return
-        self._tries[launch.ref] = 0
-        self._begin(launch)
-
-    def again(self, launch: Launch, reason: str) -> None:
-        """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
-        if self._watcher.settle(launch.ref):
-            self._tries.pop(launch.ref, None)
-        elif self._watcher.is_cancelled(launch.ref):
-            self._give_up(launch, OutcomeKind.CANCELLED, "was cancelled before it was started")
-        elif self._tries.get(launch.ref, 0) >= MAX_TRIES:
-            self._give_up(launch, OutcomeKind.LOST, f"could not be started in {MAX_TRIES} tries: {reason}")
-        else:
-            self._begin(launch)
+        self._again(Wanted(launch), "")
 
     def close(self) -> None:
         if self._launcher:
             self._launcher.close()
 
-    def _begin(self, launch: Launch) -> None:
-        self._tries[launch.ref] = self._tries.get(launch.ref, 0) + 1
+    def _again(self, wanted: Wanted, reason: str) -> None:
+        """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
+        self._loop.insist(partial(self._if_it_never_ran, wanted, reason))
+
+    def _if_it_never_ran(self, wanted: Wanted, reason: str) -> None:
+        ref = wanted.launch.ref
+        if self._watcher.settle(ref):
+            return
+        if self._watcher.is_cancelled(ref):
+            self._give_up(wanted.launch, OutcomeKind.CANCELLED, "was cancelled before it was started")
+        elif wanted.tries >= MAX_TRIES:
+            self._give_up(wanted.launch, OutcomeKind.LOST, f"could not be started in {MAX_TRIES} tries: {reason}")
+        else:
+            self._begin(wanted)
+
+    def _begin(self, wanted: Wanted) -> None:
+        wanted.tries += 1
+        launch = wanted.launch
         try:
             prepare(self._runs, launch, self._environment(launch), self._python)
         except EnvironmentFileError as error:
@@ -80,13 +91,13 @@ class Starter:
         except (OSError, ValueError) as error:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
-            self._waiting.append(launch)
+            self._waiting.append(wanted)
             self._ask()
 
     def _ask(self) -> None:
         """Pass on what waits, as far as the launcher's socket has room for it."""
         while self._waiting and len(self._unanswered) < MAX_UNANSWERED:
-            launch = self._waiting[0]
+            launch = self._waiting[0].launch
             try:
                 self._running_launcher().ask(path_of(self._runs, launch.ref))
             except LauncherGoneError:
@@ -110,25 +121,25 @@ class Starter:
         except LauncherGoneError as error:
             self._on_launcher_gone(launcher, error)
             return
-        launch = self._unanswered.popleft()
+        wanted = self._unanswered.popleft()
         if isinstance(answer, Refused):
-            self._give_up(launch, OutcomeKind.LOST, f"could not be started: no process: {answer.error}")
+            self._give_up(wanted.launch, OutcomeKind.LOST, f"could not be started: no process: {answer.error}")
         elif answer.pidfd is None:
-            self.again(launch, "there were too few file descriptors")
+            self._again(wanted, "there were too few file descriptors")
         else:
-            self._watcher.watch(launch.ref, Watched(answer.pid, answer.pidfd, answer.notes, launch))
+            again = partial(self._again, wanted, "its runner ended before it began")
+            self._watcher.watch(wanted.launch.ref, Watched(answer.pid, answer.pidfd, answer.notes, again))
         self._ask()
 
     def _on_launcher_gone(self, launcher: LauncherProcess, error: LauncherGoneError) -> None:
         logger.warning("%s", error)
         self._launcher = None
         self._loop.no_longer(launcher.socket.fileno())
-        launcher.close()
         unsure, self._unanswered = self._unanswered, deque()
-        for launch in unsure:
-            self.again(launch, str(error))
+        for wanted in unsure:
+            self._again(wanted, str(error))
         self._ask()
+        launcher.close()
 
     def _give_up(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
-        self._tries.pop(launch.ref, None)
         self._report(NotStarted(launch.ref, not_started(kind, error)))

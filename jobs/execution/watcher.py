@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import threading
@@ -13,24 +12,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.execution.launch import AttemptRef, Ended, Launch, NotStarted, Report, Started
-from jobs.execution.loop import Loop
+from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
+from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
 from jobs.execution.rundir import CANCEL, RunDir
 from jobs.execution.settle import NEVER_RAN, Gone, Holder, kill, left_of, lost, outcome_of, read_result, settle, utc
 from jobs.execution.spec import Result
 
-logger = logging.getLogger(__name__)
-
 
 class Watched:
-    """A runner that is alive. `launch`: what it was asked, None for an adopted one; `notes` until it was read."""
+    """A runner that is alive. `notes`: its pipe, until it was read, None for an adopted one. `again`: what to do if it
+    ends before it began, None once it has.
+    """
 
-    def __init__(self, pid: int, pidfd: int, notes: int | None = None, launch: Launch | None = None) -> None:
+    def __init__(self, pid: int, pidfd: int, notes: int | None = None, again: Action | None = None) -> None:
         self.pid = pid
         self.pidfd = pidfd
         self.notes = notes
-        self.launch = launch
+        self.again = again
 
     def read_note(self) -> dict[str, Any] | None:
         """What the runner wrote when the job started, None if it ended without; once only."""
@@ -54,7 +53,6 @@ class Watched:
 
 class Watcher:
     def __init__(self, loop: Loop, report: Callable[[Report], None], runs: Path) -> None:
-        self.again: Callable[[Launch, str], None]  # what to do for a runner that ended before it began
         self.settling = threading.Lock()  # record locks are the process's: two threads would both get one
         self._loop = loop
         self._report = report
@@ -97,26 +95,22 @@ class Watcher:
             return
         self._loop.no_longer(watched.notes)
         if facts := watched.read_note():
-            watched.launch = None  # it began: never again
+            watched.again = None  # it began: never again
             self._report(Started(ref, facts["pid"], utc(facts["at"])))
 
     def _on_gone(self, ref: AttemptRef, watched: Watched) -> None:
         self._on_note(ref, watched)
         self.forget(ref)
-        self._conclude(ref, watched.launch)
+        self._loop.insist(partial(self._conclude, ref, watched.again))
 
-    def _conclude(self, ref: AttemptRef, launch: Launch | None) -> None:
-        """The runner is gone: `launch` if nothing says that it began."""
-        try:
-            if result := read_result(self.path(ref)):
-                self._ended(ref, result)
-            elif launch:
-                self.again(launch, "its runner ended before it began")
-            elif self.settle(ref) is NEVER_RAN:  # it did: somebody has removed its run directory
-                self._sweep(ref)
-        except OSError as error:
-            logger.warning("attempt %s: its end cannot be read yet: %s", ref, error)
-            self._loop.later(partial(self._conclude, ref, launch))
+    def _conclude(self, ref: AttemptRef, again: Action | None) -> None:
+        """The runner is gone: `again` if nothing says that it began."""
+        if result := read_result(self.path(ref)):
+            self._ended(ref, result)
+        elif again:
+            again()
+        elif self.settle(ref) is NEVER_RAN:  # it did: somebody has removed its run directory
+            self.sweep(ref)
 
     # --- Who has the say ---
 
@@ -129,7 +123,7 @@ class Watcher:
         elif isinstance(settled, Result):
             self._ended(ref, settled)
         elif isinstance(settled, Gone):
-            self._sweep(ref)
+            self.sweep(ref)
         return settled
 
     def _ended(self, ref: AttemptRef, result: Result) -> None:
@@ -138,12 +132,12 @@ class Watcher:
 
     def sweep(self, ref: AttemptRef) -> None:
         """End what a killed runner left; Ended is reported once nothing of it is seen."""
-        self._sweep(ref)
+        self._loop.insist(partial(self._sweep, ref, set()))
 
-    def _sweep(self, ref: AttemptRef, ended: frozenset[tuple[int, int]] = frozenset()) -> None:
+    def _sweep(self, ref: AttemptRef, ended: set[tuple[int, int]]) -> None:
         path = self.path(ref)
         while found := left_of(path, ref.token):
-            ended |= {(one.pid, one.started) for one in found}
+            ended.update((one.pid, one.started) for one in found)
             kill(found)
             with suppress(ProcessLookupError):
                 pidfd = os.pidfd_open(found[0].pid)
@@ -151,10 +145,10 @@ class Watcher:
                 return
         self._report(Ended(ref, lost(path, ref.token, len(ended))))
 
-    def _sweep_on(self, ref: AttemptRef, ended: frozenset[tuple[int, int]], pidfd: int) -> None:
+    def _sweep_on(self, ref: AttemptRef, ended: set[tuple[int, int]], pidfd: int) -> None:
         self._loop.no_longer(pidfd)
         os.close(pidfd)
-        self._sweep(ref, ended)
+        self._loop.insist(partial(self._sweep, ref, ended))
 
     # --- The wish to end ---
 

@@ -1,6 +1,7 @@
 """The executor starts what it is asked for, reports it once, and pins what has cores of its own."""
 
 import os
+from collections import deque
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -64,6 +65,14 @@ def test_launch_of_what_runs_already_starts_nothing(node, tmp_path):
     node.restart().launch(launch)
     assert node.outcome(launch.ref).kind == OutcomeKind.SUCCESS
     assert (tmp_path / "ran").read_text() == "\n"
+
+
+def test_started_attempts_leave_nothing_behind(node):
+    """One entry was kept for each, as long as the service ran."""
+    for number in range(3):
+        node.outcome(node.launch(instance_id=number))
+    kept = [vars(part).values() for part in (node.executor._starter, node.executor._watcher)]
+    assert [each for values in kept for each in values if isinstance(each, (dict, deque)) and each] == []
 
 
 def test_forgotten_attempt_is_watched_no_more(node):
