@@ -40,6 +40,11 @@ class CoreCell:
     node: str
     core: int
     holder: Holder | None
+    kept_for: int | None = None
+
+    @property
+    def shown_kept_for(self) -> str:
+        return str(self.kept_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,12 @@ def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
 
 def core_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
     holders = {core: _holder(attempt) for attempt in attempts for core in attempt["cores"]}
-    return [(f"c{core}", CoreCell(str(node.uuid), core, holders.get(core))) for core in node.cores]
+    return [(f"c{core}", _core_cell(node, core, holders.get(core))) for core in node.cores]
+
+
+def _core_cell(node: Node, core: int, holder: Holder | None) -> CoreCell:
+    """A free core is reserved when it is kept for an instance that needs more of them."""
+    return CoreCell(str(node.uuid), core, holder, None if holder else node.kept_for)
 
 
 def virtual_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:

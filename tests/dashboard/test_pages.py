@@ -297,3 +297,10 @@ def test_timeline_has_each_stage_with_its_duration(visitor):
     shown = text(visitor, f"/instances/{instance.pk}/")
     assert "queued 1 min 30 s Submitted by ann" in shown
     assert "starting" in shown
+
+
+def test_free_core_that_is_kept_says_for_whom(visitor):
+    node = make_node(kept_for=812)
+    page = html(visitor)
+    assert page.count("data-kept") == 2 * len(node.cores)  # in the heatmap and in its table
+    assert "kept for instance 812" in page
