@@ -18,7 +18,7 @@ from jobs.execution.ending import Ending
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, STARTED, WORK, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, STARTED, WORK, RunDir
 from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
@@ -106,8 +106,7 @@ class Attempt:
         seconds = max(0.0, self.next_moment() - time.monotonic())
         for key, _ in self.selector.select(seconds):
             if key.data == WAKE:
-                if signal.SIGTERM in os.read(key.fd, 4096):
-                    self.on_cancel()
+                self.on_signals(os.read(key.fd, 4096))
             else:
                 self.pump.pump(key.fd, key.data)
 
@@ -125,9 +124,10 @@ class Attempt:
         elif now >= self.timeout_at and self.reap() and self.status is None:
             self.end(TIMEOUT, f"time limit of {self.spec.timeout_seconds:g} s reached")
 
-    def on_cancel(self) -> None:
+    def on_signals(self, numbers: bytes) -> None:
         """A TERM means: look whether there is the wish. Without one it is a stray, as at a shutdown of the machine."""
-        if self.rundir.has(CANCEL) and self.reap() and self.status is None and not self.ending:
+        wished = CANCEL_SIGNAL in numbers or (signal.SIGTERM in numbers and self.rundir.has(CANCEL))
+        if wished and self.reap() and self.status is None and not self.ending:
             self.end(CANCELLED, "cancelled")
 
     def reap(self) -> bool:
@@ -188,7 +188,7 @@ def listen_to_signals() -> int:
     """Descriptor that becomes readable with the numbers of signals that came."""
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM):
+    for number in (signal.SIGCHLD, signal.SIGTERM, CANCEL_SIGNAL):
         signal.signal(number, on_signal)
     return read
 

@@ -19,6 +19,7 @@ import traceback
 from typing import NoReturn
 
 from jobs.execution import moment
+from jobs.execution.rundir import CANCEL_SIGNAL
 from jobs.execution.runner import run
 from jobs.execution.spawn import close_all_but
 
@@ -27,7 +28,7 @@ REQUEST_BYTES = 8192  # a path has at most 4096
 
 def main(fd: int) -> None:
     """Serve requests from socket `fd` until its other end is closed."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
     ended = watch_children()
     service = socket.socket(fileno=fd)

@@ -4,7 +4,8 @@
     job/          the script, if the job is one
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
-    cancel        its presence is the wish to end the attempt
+    cancel        its presence is the wish to end the attempt, for which the runner looks when it gets a SIGTERM;
+                  where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
     log/          what the job printed, if anything: see log.py
     result.json   how it ended; its space is taken at the start, as result.json.tmp
     work/         the job's workspace
@@ -17,11 +18,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from typing import Any, Self
 
 SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
 CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK = "job", "log", "work"
+CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 
 

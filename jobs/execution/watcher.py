@@ -15,7 +15,7 @@ from typing import Any
 from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
 from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
-from jobs.execution.rundir import CANCEL, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, RunDir
 from jobs.execution.settle import NEVER_RAN, Gone, Holder, kill, left_of, lost, outcome_of, read_result, settle, utc
 from jobs.execution.spec import Result
 
@@ -40,10 +40,10 @@ class Watched:
         self.notes = None
         return json.loads(note) if note else None
 
-    def signal_cancel(self) -> None:
-        """Make the runner look for the wish; fine if it has ended."""
+    def signal(self, number: int) -> None:
+        """Fine if it has ended."""
         with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
+            signal.pidfd_send_signal(self.pidfd, number)
 
     def close(self) -> None:
         for fd in (self.pidfd, self.notes):
@@ -72,8 +72,7 @@ class Watcher:
         self._loop.on_readable(watched.pidfd, partial(self._on_gone, ref, watched))
         if watched.notes is not None:
             self._loop.on_readable(watched.notes, partial(self._on_note, ref, watched))
-        if self.is_cancelled(ref):  # wished before there was a pidfd to say so
-            watched.signal_cancel()
+        self._loop.insist(partial(self._pass_on, ref))
 
     def adopt(self, ref: AttemptRef, holder: Holder) -> None:
         self.watch(ref, Watched(holder.pid, holder.pidfd))
@@ -153,10 +152,26 @@ class Watcher:
     # --- The wish to end ---
 
     def cancel(self, ref: AttemptRef) -> None:
-        with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
-            os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
-        if watched := self._watched.get(ref):
-            watched.signal_cancel()
+        """Written again and again until it is, or the attempt has ended: a disk may be full for a while."""
+        self._loop.insist(partial(self._cancel, ref))
+
+    def _cancel(self, ref: AttemptRef) -> None:
+        watched = self._watched.get(ref)
+        try:
+            with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
+                if not rundir.has(RESULT):
+                    os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
+        except OSError:
+            if watched:
+                watched.signal(CANCEL_SIGNAL)
+            raise
+        if watched:
+            watched.signal(signal.SIGTERM)
+
+    def _pass_on(self, ref: AttemptRef) -> None:
+        """A wish from before there was a pidfd to say so."""
+        if (watched := self._watched.get(ref)) and self.is_cancelled(ref):
+            watched.signal(signal.SIGTERM)
 
     def is_cancelled(self, ref: AttemptRef) -> bool:
         with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import uuid
 from collections import deque
 
@@ -11,7 +12,10 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import loop, watcher
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import Ended, Started
+from jobs.execution.prepare import prepare
+from jobs.execution.rundir import CANCEL, RunDir
 from tests.execution.driver import launch_of
+from tests.execution.running import until
 
 
 @pytest.fixture
@@ -31,6 +35,23 @@ def refuse(monkeypatch):
         return left
 
     return begin
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """It takes no wish; the list of those that it refused. `monkeypatch.undo` frees it."""
+    refused = []
+    real = RunDir.open
+
+    def refusing(self, name, flags):
+        if name == CANCEL and flags & os.O_CREAT:
+            refused.append(name)
+            raise OSError(28, "No space left on device")
+        return real(self, name, flags)
+
+    monkeypatch.setattr(loop, "LATER_SECONDS", 0.05)
+    monkeypatch.setattr(RunDir, "open", refusing)
+    return refused
 
 
 NO_FILES = OSError(24, "Too many open files")
@@ -64,3 +85,23 @@ def test_end_that_cannot_be_read_is_read_later(node, refuse, name):
     assert node.outcome(ref).kind == OutcomeKind.LOST
     assert [type(report) for report in node.reports.of(ref)] == [Started, Ended]
     assert not left
+
+
+def test_cancel_on_a_full_disk_reaches_the_runner(node, full_disk):
+    ref = node.launch("echo ready; sleep 600")
+    node.prints(ref, "ready")
+    node.executor.cancel(ref)
+    assert node.outcome(ref).kind == OutcomeKind.CANCELLED
+    assert full_disk
+    assert not (node.path(ref) / CANCEL).exists()
+    until(lambda: not node.executor._loop._later)
+
+
+def test_cancel_on_a_full_disk_is_written_later(node, full_disk, monkeypatch):
+    """There is no runner yet to be told."""
+    launch = launch_of("true", uuid.uuid4().hex)
+    prepare(node.data_dir / "runs", launch, {}, sys.executable)
+    node.executor.cancel(launch.ref)
+    until(lambda: len(full_disk) > 2)
+    monkeypatch.undo()
+    until((node.path(launch.ref) / CANCEL).exists)
