@@ -95,7 +95,10 @@ class RecoveryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """`outcome` for ENDED and LOST. `pid` of the job and `started_at` for ADOPTED, if it has started already."""
+    """`outcome` for ENDED and LOST. `pid` of the job and `started_at` for ADOPTED, if it has started already; if not,
+    Started is reported when it has, unless it ends first or the disk did not take its started.json: the outcome says
+    when it started in any case.
+    """
 
     kind: RecoveryKind
     outcome: Outcome | None = None

@@ -77,13 +77,13 @@ class LocalExecutor:
             return Recovery(RecoveryKind.NEVER_RAN)
         if isinstance(settled, Result):
             return Recovery(RecoveryKind.ENDED, outcome_of(settled))
+        facts = started_facts(path)
         if isinstance(settled, Holder):
-            self._loop.post(partial(self._watcher.adopt, ref, settled))
+            self._loop.post(partial(self._watcher.adopt, ref, settled, started=bool(facts)))
         elif left_of(path, ref.token):
             self._loop.post(partial(self._watcher.sweep, ref))
         else:
             return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0))
-        facts = started_facts(path)
         started_at = utc(facts["at"]) if facts else None
         return Recovery(RecoveryKind.ADOPTED, pid=facts.get("pid"), started_at=started_at)
 

@@ -16,7 +16,19 @@ from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
 from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, RunDir
-from jobs.execution.settle import NEVER_RAN, Gone, Holder, kill, left_of, lost, outcome_of, read_result, settle, utc
+from jobs.execution.settle import (
+    NEVER_RAN,
+    Gone,
+    Holder,
+    kill,
+    left_of,
+    lost,
+    outcome_of,
+    read_result,
+    settle,
+    started_facts,
+    utc,
+)
 from jobs.execution.spec import Result
 
 
@@ -74,8 +86,21 @@ class Watcher:
             self._loop.on_readable(watched.notes, partial(self._on_note, ref, watched))
         self._loop.insist(partial(self._pass_on, ref))
 
-    def adopt(self, ref: AttemptRef, holder: Holder) -> None:
-        self.watch(ref, Watched(holder.pid, holder.pidfd))
+    def adopt(self, ref: AttemptRef, holder: Holder, *, started: bool = False) -> None:
+        """`started`: whoever asked knows that already; else Started is reported when it has."""
+        watched = Watched(holder.pid, holder.pidfd)
+        self.watch(ref, watched)
+        if not started:
+            self._loop.insist(partial(self._look_for_start, ref, watched))
+
+    def _look_for_start(self, ref: AttemptRef, watched: Watched) -> None:
+        """It has no pipe to this process: its file says so, a moment after it was adopted if it had not begun."""
+        if self._watched.get(ref) is not watched:
+            return
+        if facts := started_facts(self.path(ref)):
+            self._report(Started(ref, facts["pid"], utc(facts["at"])))
+        else:
+            self._loop.later(partial(self._loop.insist, partial(self._look_for_start, ref, watched)))
 
     def forget(self, ref: AttemptRef) -> None:
         if watched := self._watched.pop(ref, None):

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.core.states import OutcomeKind
 from jobs.execution import claim, log
-from jobs.execution.launch import AttemptRef, RecoveryKind
+from jobs.execution.launch import AttemptRef, Ended, RecoveryKind, Started
 from jobs.execution.prepare import prepare
 from jobs.execution.rundir import RESULT, SPEC, STARTED, RunDir
 from jobs.execution.tree import all_processes, marked
@@ -86,6 +86,31 @@ def test_running_attempt_is_adopted(node):
     assert (recovery.kind, recovery.pid) == (RecoveryKind.ADOPTED, pid)
     assert recovery.started_at is not None
     assert node.outcome(ref).exit_code == 4
+
+
+def test_adopted_attempt_that_starts_later_is_reported(node):
+    """The file that says so is away for a while, as if it were not written yet."""
+    ref = node.launch("echo ready; exec sleep 600")
+    node.prints(ref, "ready")
+    node.executor.close()
+    away = (node.path(ref) / STARTED).rename(node.path(ref) / "away")
+    recovery = node.restart().recover(ref)
+    assert (recovery.kind, recovery.started_at) == (RecoveryKind.ADOPTED, None)
+    away.rename(node.path(ref) / STARTED)
+    assert isinstance(node.reports.started(ref), Started)
+    node.executor.cancel(ref)
+    assert node.reports.started(ref).at == node.outcome(ref).started_at
+
+
+def test_adopted_attempt_that_had_started_says_so_once(node):
+    ref = node.launch("echo ready; exec sleep 600")
+    node.prints(ref, "ready")
+    started = node.reports.started(ref)
+    node.executor.close()
+    assert node.restart().recover(ref).started_at == started.at
+    node.executor.cancel(ref)
+    node.outcome(ref)
+    assert [type(report) for report in node.reports.of(ref)] == [Ended]
 
 
 def test_attempt_adopted_twice_ends_once(node):

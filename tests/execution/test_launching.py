@@ -64,6 +64,7 @@ def test_launch_of_what_runs_already_starts_nothing(node, tmp_path):
     node.reports.started(launch.ref)
     node.restart().launch(launch)
     assert node.outcome(launch.ref).kind == OutcomeKind.SUCCESS
+    assert [type(report) for report in node.reports.of(launch.ref)] == [Started, Ended]
     assert (tmp_path / "ran").read_text() == "\n"
 
 
