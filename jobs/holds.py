@@ -12,7 +12,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from jobs import models
-from jobs.core.prediction import Holding, Prediction, Room, Waiting, expected_end, queue_starts
+from jobs.core.prediction import Holding, NodeRoom, Prediction, Room, Waiting, expected_end, queue_starts
 from jobs.core.records import Demand, Job
 from jobs.core.states import WAITING, Status
 from jobs.nodes import slots_of, state_of
@@ -140,7 +140,8 @@ def _scene(now: datetime) -> _Scene:
         return _Scene(None, Room(0, None), (), queue, {})
     holdings = [_holding(row, known[row.job_id], now) for row in running if row.node_id == node.pk]
     waiting = [Waiting(row.pk, _demand(row.job), known[row.job_id].expected_seconds) for row in queue]
-    starts = queue_starts(waiting, rooms[node.pk], holdings, now)
+    whole = Room(slots_of(node), node.memory_mb or None)
+    starts = queue_starts(waiting, [NodeRoom(node.pk, whole, rooms[node.pk], tuple(holdings))], now)
     return _Scene(node, rooms[node.pk], holdings, queue, starts)
 
 
