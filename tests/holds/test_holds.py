@@ -2,26 +2,402 @@
 
 import pytest
 
-from tests.holds.scene import at, make_job, make_node, make_queued, make_running, why
+from jobs import holds
+from jobs.models import Instance, Job, Node
+from tests.dashboard.places import end, make_waiting
+from tests.holds.scene import NOW, at, explain, make_job, make_node, make_queued, make_running, why
 
 pytestmark = pytest.mark.django_db
 
 
-def test_first_in_line_starts_in_a_moment():
+def busy(node, cores=4, seconds=600.0, **fields):
+    """The node's first cores are taken by a run that usually takes so long, and began just now."""
+    return make_running(make_job(cores, usual_seconds=seconds, **fields), node, tuple(range(cores)))
+
+
+# --- not yet in the queue ---
+
+
+def test_pending_one_says_when_it_is_due():
+    hold = why(make_waiting(make_job(), "pending", due_at=at(90)))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("not_due", "is due at 14:01:30 UTC", at(90))
+
+
+def test_other_day_is_said_with_its_date():
+    assert why(make_waiting(make_job(), "pending", due_at=at(86400))).sentence == "is due at 2026-12-01 14:00:00 UTC"
+
+
+def test_retrying_one_says_when_the_next_attempt_is():
+    hold = why(make_waiting(make_job(), "retrying", retry_at=at(30), attempt_count=2))
+    assert (hold.code, hold.predicted_start) == ("retry_wait", at(30))
+    assert hold.sentence == "attempt 2 failed; the next is at about 14:00:30 UTC"
+
+
+@pytest.mark.parametrize(("status", "code"), [("pending", "not_due"), ("retrying", "retry_wait")])
+def test_due_moment_of_a_paused_job_is_no_start(status, code):
+    job = make_job(paused_at=NOW, paused_by="ann")
+    hold = why(make_waiting(job, status, due_at=at(60), **({"retry_at": at(60)} if status == "retrying" else {})))
+    assert (hold.code, hold.predicted_start, hold.unknown_because) == (code, None, "it waits until the job is resumed")
+    assert hold.sentence.endswith("14:01:00 UTC, but the job is paused by ann")
+
+
+@pytest.mark.parametrize("status", ["pending", "retrying"])
+def test_one_that_comes_due_starts_in_a_moment(status):
     make_node()
+    hold = why(make_waiting(make_job(), status, due_at=at(-1), retry_at=at(-1)))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("turn", "starts in a moment", NOW)
+
+
+def test_one_that_comes_due_joins_the_queue():
+    make_node()
+    make_queued(make_job())
+    hold = why(make_waiting(make_job(), "pending", due_at=at(-1)))
+    assert (hold.code, hold.predicted_start) == ("turn", None)
+    assert hold.sentence == "its moment has come; it joins the queue in a moment"
+
+
+def test_due_one_says_that_nobody_runs():
+    assert why(make_waiting(make_job(), "pending", due_at=at(-3600))).code == "no_node"
+
+
+def test_one_that_ended_needs_no_reason():
+    assert explain(end(busy(make_node()))) == {}
+
+
+# --- no node for it ---
+
+
+def test_without_a_node_nothing_starts():
     hold = why(make_queued(make_job()))
-    assert (hold.code, hold.sentence, hold.predicted_start) == ("turn", "starts in a moment", at(0))
+    assert (hold.code, hold.sentence) == ("no_node", "no node runs the scheduler")
+    assert (hold.predicted_start, hold.unknown_because) == (None, "it waits until the scheduler is started")
+
+
+def test_stopped_node_starts_nothing():
+    make_node(stopped_at=at(-60))
+    assert why(make_queued(make_job())).sentence == "no node runs the scheduler"
 
 
 def test_killed_node_starts_nothing():
     make_node(heartbeat_at=at(-2 * 86400))
     hold = why(make_queued(make_job()))
     assert (hold.code, hold.predicted_start) == ("no_node", None)
+    assert hold.sentence == "no node runs the scheduler; atlas was last seen at 2026-11-28 14:00:00 UTC"
 
 
 def test_run_on_a_killed_node_frees_nothing_here():
-    run = make_running(make_job(cores=4, usual_seconds=60), make_node("dead", heartbeat_at=at(-3600)), (0, 1, 2, 3))
+    run = busy(make_node("dead", heartbeat_at=at(-3600)))
     make_node("alive")
     hold = why(make_queued(make_job(cores=4)))
     assert hold.code == "turn"
     assert str(run.pk) not in hold.sentence
+
+
+def test_paused_job_says_by_whom():
+    make_node()
+    hold = why(make_queued(make_job(paused_at=NOW, paused_by="ann")))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("paused", "the job is paused by ann", None)
+    assert why(make_queued(make_job(paused_at=NOW))).sentence == "the job is paused"
+
+
+def test_full_disk_is_said_with_its_sentence():
+    make_node(admission_stopped="Nothing new starts: the disk is full.")
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.sentence) == ("admission_stopped", "Nothing new starts: the disk is full.")
+    assert (hold.predicted_start, hold.unknown_because) == (None, "it waits until starts are allowed again")
+
+
+def test_full_disk_of_one_of_two_nodes_stops_nothing():
+    make_node("atlas", 8, admission_stopped="Nothing new starts: the disk is full.")
+    run = busy(make_node("bora"))
+    hold = why(make_queued(make_job(4)))
+    assert (hold.code, hold.predicted_start) == ("cores", at(600))
+    assert hold.sentence == (
+        f"needs 4 cores, none is free on bora; instance {run.pk} frees enough at about 14:10:00 UTC"
+    )
+
+
+def test_full_disk_of_the_only_node_that_could_is_said():
+    make_node("atlas", 8, admission_stopped="Its disk is full.")
+    make_node("bora", 2)
+    hold = why(make_queued(make_job(4)))
+    assert (hold.code, hold.sentence) == ("admission_stopped", "Its disk is full.")
+
+
+def test_full_disks_of_all_nodes_are_named():
+    make_node("atlas", admission_stopped="Its disk is full.")
+    make_node("bora", admission_stopped="So is this one.")
+    assert why(make_queued(make_job())).sentence == "on atlas: Its disk is full; on bora: So is this one"
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory_mb", "sentence"),
+    [
+        (9, 0, "needs 9 cores, and no node that runs now can give more than 8"),
+        (1, 9999, "needs 9999 MB of memory, and no node that runs now can give more than 8000 MB"),
+        (8, 5000, "needs 8 cores and 5000 MB of memory, and no node that runs now can give both"),
+    ],
+)
+def test_too_much_for_each_node_is_said_with_the_most(cores, memory_mb, sentence):
+    make_node("atlas", 8, memory_mb=1000)
+    make_node("bora", 2, memory_mb=8000)
+    hold = why(make_queued(make_job(cores, memory_mb=memory_mb)))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("node_too_small", sentence, None)
+    assert hold.unknown_because == "it waits until a node runs that is large enough"
+
+
+def test_stored_too_small_is_computed_again():
+    # A small node wrote it, and a larger one runs as well.
+    make_node("atlas", 8)
+    make_node("bora", 2)
+    assert why(make_queued(make_job(8), hold_code="node_too_small")).code == "turn"
+
+
+# --- its turn ---
+
+
+def test_first_in_line_starts_in_a_moment():
+    make_node()
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("turn", "starts in a moment", NOW)
+
+
+def test_all_that_fit_together_start_in_a_moment():
+    make_node()
+    queue = [make_queued(make_job(2)) for _ in range(2)]
+    assert [hold.sentence for hold in explain(*queue).values()] == ["starts in a moment"] * 2
+
+
+@pytest.mark.parametrize(("others", "words"), [(1, "1 is ahead of it"), (2, "2 are ahead of it")])
+def test_those_ahead_are_counted(others, words):
+    make_node()
+    for _ in range(others):
+        make_queued(make_job(4, usual_seconds=60))
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.predicted_start) == ("turn", at(60 * others))
+    assert hold.sentence == f"{words}; it should start at about 14:0{others}:00 UTC"
+
+
+def test_paused_and_too_big_ones_are_in_nobodys_way():
+    make_node()
+    make_queued(make_job(4, paused_at=NOW))
+    make_queued(make_job(40))
+    make_queued(make_job(4, usual_seconds=60))
+    hold = why(make_queued(make_job()))
+    assert hold.sentence == "1 is ahead of it; it should start at about 14:01:00 UTC"
+
+
+def test_far_back_in_the_queue_nobody_guesses():
+    make_node(cores=2)
+    job = make_job(2, usual_seconds=1)
+    queue = [make_queued(job) for _ in range(holds.LOOKED_THROUGH + 1)]
+    hold = why(queue[-1])
+    assert (hold.code, hold.predicted_start) == ("turn", None)
+    assert hold.sentence == f"waits for its turn: at least {holds.LOOKED_THROUGH} are ahead of it"
+    assert why(queue[-2]).predicted_start == at(holds.LOOKED_THROUGH - 1)
+
+
+def test_one_that_left_the_queue_meanwhile_starts_in_a_moment():
+    make_node()
+    stale = make_queued(make_job())
+    Instance.objects.filter(pk=stale.pk).update(status="cancelled", ended_at=NOW)
+    assert holds.explain([stale], NOW)[stale.pk].sentence == "starts in a moment"
+
+
+# --- cores and memory ---
+
+
+def test_lack_of_cores_is_said_with_whose_end_frees_enough():
+    run = make_running(make_job(2, usual_seconds=1930), make_node(), (0, 1))
+    hold = why(make_queued(make_job(4)))
+    assert (hold.code, hold.predicted_start, hold.unknown_because) == ("cores", at(1930), "")
+    assert hold.sentence == f"needs 4 cores, 2 are free; instance {run.pk} frees enough at about 14:32:10 UTC"
+
+
+def test_one_core_is_said_in_the_singular():
+    make_running(make_job(), make_node(cores=2), (0,))
+    assert why(make_queued(make_job(2))).sentence == "needs 2 cores, 1 is free"
+
+
+def test_no_core_is_said_as_none():
+    run = busy(make_node(cores=1), cores=1, seconds=60)
+    sentence = why(make_queued(make_job())).sentence
+    assert sentence == f"needs 1 core, none is free; instance {run.pk} frees enough at about 14:01:00 UTC"
+
+
+def test_two_that_free_enough_together_are_named():
+    node = make_node()
+    a, b = (make_running(make_job(2, usual_seconds=60 * n), node, (2 * n - 2, 2 * n - 1)) for n in (1, 2))
+    sentence = why(make_queued(make_job(4))).sentence
+    assert sentence == (f"needs 4 cores, none is free; instances {b.pk} and {a.pk} free enough at about 14:02:00 UTC")
+
+
+def test_many_that_free_enough_together_are_counted():
+    node = make_node()
+    runs = [make_running(make_job(usual_seconds=60 * n), node, (n - 1,)) for n in (1, 2, 3, 4)]
+    sentence = why(make_queued(make_job(4))).sentence
+    assert sentence.endswith(f"; instances {runs[-1].pk} and 3 others free enough at about 14:04:00 UTC")
+
+
+def test_lack_of_memory_is_said_in_megabytes():
+    run = busy(make_node(memory_mb=1000), cores=1, seconds=60, memory_mb=999)
+    hold = why(make_queued(make_job(memory_mb=500)))
+    assert (hold.code, hold.predicted_start) == ("memory", at(60))
+    assert hold.sentence == (
+        f"needs 500 MB of memory, 1 MB is free; instance {run.pk} frees enough at about 14:01:00 UTC"
+    )
+
+
+def test_memory_of_a_node_that_counts_none_never_lacks():
+    busy(make_node(memory_mb=0), cores=1, memory_mb=999)
+    assert why(make_queued(make_job(memory_mb=50_000))).sentence == "starts in a moment"
+
+
+def test_run_of_unknown_length_makes_the_start_unknown():
+    run = busy(make_node(), seconds=None)
+    hold = why(make_queued(make_job(4)))
+    assert (hold.sentence, hold.predicted_start) == ("needs 4 cores, none is free", None)
+    assert f"how long instance {run.pk} will take" in hold.unknown_because
+
+
+def test_time_limit_stands_in_for_a_usual_duration():
+    busy(make_node(), seconds=None, timeout_seconds=300)
+    assert why(make_queued(make_job(4))).predicted_start == at(300)
+
+
+def test_run_over_its_time_may_end_any_moment():
+    run = make_running(make_job(4, usual_seconds=60), make_node(), (0, 1, 2, 3), began_at=at(-900))
+    hold = why(make_queued(make_job(4)))
+    assert hold.predicted_start == NOW
+    assert hold.sentence == (
+        f"needs 4 cores, none is free; instance {run.pk} frees enough any moment: it has run longer than expected"
+    )
+
+
+def test_third_attempt_is_timed_from_its_own_beginning():
+    # The first one began twenty minutes ago, and started_at of the instance stays at that.
+    run = make_running(make_job(4, usual_seconds=600), make_node(), (0, 1, 2, 3), began_at=at(-1200))
+    run.attempts.update(number=3, created_at=at(-1), started_at=NOW)
+    assert why(make_queued(make_job(4))).predicted_start == at(600)
+
+
+def test_attempt_whose_process_is_not_there_yet_is_timed_from_its_making():
+    run = busy(make_node())
+    run.attempts.update(status="starting", started_at=None, created_at=at(-5))
+    assert why(make_queued(make_job(4))).predicted_start == at(595)
+
+
+def test_virtual_slots_count_as_room():
+    node = make_node(overcommit=1.5)
+    busy(node)
+    assert why(make_queued(make_job(2))).sentence == "starts in a moment"
+    assert why(make_queued(make_job(3))).sentence.startswith("needs 3 cores, 2 are free;")
+
+
+def test_node_that_is_free_first_gives_the_numbers():
+    busy(make_node("atlas"), seconds=900)
+    run = busy(make_node("bora"), cores=3, seconds=300)
+    hold = why(make_queued(make_job(4)))
+    assert hold.predicted_start == at(300)
+    assert hold.sentence == (f"needs 4 cores, 1 is free on bora; instance {run.pk} frees enough at about 14:05:00 UTC")
+
+
+def test_room_on_any_node_is_enough():
+    busy(make_node("atlas"))
+    make_node("bora")
+    assert why(make_queued(make_job(4))).sentence == "starts in a moment"
+
+
+# --- kept for a bigger one ---
+
+
+def kept(cores=4, **fields):
+    """A node that keeps its two free cores for the big one at the front of its queue."""
+    node = make_node()
+    run = make_running(make_job(2, usual_seconds=300), node, (0, 1))
+    big = make_queued(make_job(cores, usual_seconds=60, **fields), hold_code="cores")
+    Node.objects.update(kept_for=big.pk)
+    return run, big
+
+
+def test_cores_kept_for_a_bigger_one_name_it():
+    _, big = kept()
+    hold = why(make_queued(make_job(), hold_code="behind"))
+    assert (hold.code, hold.predicted_start) == ("behind", at(360))
+    assert hold.sentence == (
+        f"needs 1 core, 2 are free, but kept for instance {big.pk}, which is ahead of it and needs 4 cores; "
+        "it should start at about 14:06:00 UTC"
+    )
+
+
+def test_all_that_are_kept_out_say_so():
+    # The engine writes its reason only on the first of those with the same demand.
+    _, big = kept()
+    first, second = (make_queued(make_job(), hold_code=code) for code in ("behind", "turn"))
+    assert {hold.code for hold in explain(first, second).values()} == {"behind"}
+    assert f"instance {big.pk}" in why(second).sentence
+
+
+def test_big_one_that_ended_keeps_nothing():
+    _, big = kept()
+    small = make_queued(make_job(), hold_code="behind", hold_subject={"instance": big.pk})
+    Instance.objects.filter(pk=big.pk).update(status="cancelled", ended_at=NOW)
+    hold = why(small)
+    assert (hold.code, hold.sentence) == ("turn", "starts in a moment")
+
+
+def test_big_one_that_fits_by_now_keeps_nothing():
+    run, big = kept()
+    end(run)
+    hold = why(make_queued(make_job(), hold_code="behind", hold_subject={"instance": big.pk}))
+    assert hold.sentence == "1 is ahead of it; it should start at about 14:01:00 UTC"
+
+
+def test_one_ahead_of_the_big_one_is_not_behind_it():
+    kept()
+    assert why(make_queued(make_job(), order_key=-1)).sentence == "starts in a moment"
+
+
+def test_one_that_lacks_cores_itself_says_that():
+    kept()
+    assert why(make_queued(make_job(3), hold_code="behind")).code == "cores"
+
+
+def test_start_behind_one_of_unknown_start_is_unknown():
+    run, big = kept()
+    Job.objects.filter(pk=run.job_id).update(usual_seconds=None)
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.predicted_start) == ("behind", None)
+    assert hold.sentence.endswith("which is ahead of it and needs 4 cores")
+    assert hold.unknown_because == f"it comes after instance {big.pk}, whose start is unknown"
+
+
+# --- what it costs ---
+
+
+def test_queries_do_not_grow_with_rows(django_assert_num_queries):
+    queue = [make_queued(make_job(4)), make_waiting(make_job(), "pending", due_at=at(60))]
+    for name in ("atlas", "bora"):
+        busy(make_node(name))
+    with django_assert_num_queries(4):  # its own, of the instances, among them
+        explain(*queue)
+    queue += [make_queued(make_job(4)) for _ in range(20)]
+    for n in range(5):
+        busy(make_node(f"node {n}"))
+    with django_assert_num_queries(4):
+        assert len(explain(*queue)) == 22
+
+
+def test_what_is_not_due_asks_for_no_queue(django_assert_num_queries):
+    pending = make_waiting(make_job(), "pending", due_at=at(60))
+    with django_assert_num_queries(1):
+        explain(pending)
+
+
+def test_scripts_stay_where_they_are(django_assert_num_queries):
+    busy(make_node())
+    waiting = make_queued(make_job(4))
+    with django_assert_num_queries(4) as asked:
+        explain(waiting)
+    read = [query["sql"].split(" FROM ")[0] for query in asked.captured_queries[1:]]
+    assert not any('"body"' in columns for columns in read)
