@@ -24,8 +24,8 @@ class Launch:
     """All that is needed to run one attempt. Durations are seconds, moments aware UTC datetimes.
 
     kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
-    memory_limit_mb: what is reserved, 0 if the job does not say. interpreter: the job's Python, "" for the node's.
-    working_directory: "" for the attempt's own workspace. start_before: after it nothing is started any more.
+    memory_limit_mb: what is reserved, 0 if the job does not say. start_before: after it nothing is
+    started any more.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -42,8 +42,6 @@ class Launch:
     kill_grace_seconds: float = 10.0
     memory_limit_mb: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
-    interpreter: str = ""
-    working_directory: str = ""
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     start_before: datetime | None = None
@@ -95,12 +93,11 @@ class RecoveryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """`outcome` for ENDED and LOST. `pid` of the job and `started_at` for ADOPTED, if it has started already; if not,
+    """`outcome` for ENDED and LOST. `started_at` for ADOPTED, if it has started already; if not,
     Started is reported when it has, unless it ends first or the disk did not take its started.json: the outcome says
     when it started in any case.
     """
 
     kind: RecoveryKind
     outcome: Outcome | None = None
-    pid: int | None = None
     started_at: datetime | None = None

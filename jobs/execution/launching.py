@@ -26,7 +26,6 @@ class LauncherGoneError(ConnectionError):
 class Runner:
     """A runner that was forked. The descriptors are the receiver's to close; None if there were too few for them."""
 
-    pid: int
     pidfd: int | None
     notes: int | None
 
@@ -82,8 +81,8 @@ class LauncherProcess:
         if len(fds) < 2:  # the launcher or this process had no descriptors left
             for fd in fds:
                 os.close(fd)
-            return Runner(reply["pid"], None, None)
-        return Runner(reply["pid"], *fds)
+            return Runner(None, None)
+        return Runner(*fds)
 
     def close(self) -> None:
         """Its runners live on."""

@@ -17,7 +17,6 @@ from jobs.execution.loop import Loop
 from jobs.execution.settle import NEVER_RAN, Holder, left_of, lost, outcome_of, settle, started_facts, utc
 from jobs.execution.spec import Result
 from jobs.execution.starter import Starter
-from jobs.execution.tree import descendant_pids
 from jobs.execution.watcher import Watcher
 
 
@@ -27,7 +26,7 @@ class LocalExecutor:
     ) -> None:
         """`report` is called in the executor's thread; it must not wait for anything, least of all for this object.
 
-        node: its name, for ROTA_NODE. python: runs the launcher and, unless a launch says otherwise, the scripts.
+        node: its name, for ROTA_NODE. python: runs the launcher and the scripts.
         """
         self._data_dir = data_dir
         self._runs = data_dir / "runs"
@@ -85,17 +84,8 @@ class LocalExecutor:
         else:
             return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0))
         started_at = utc(facts["at"]) if facts else None
-        return Recovery(RecoveryKind.ADOPTED, pid=facts.get("pid"), started_at=started_at)
+        return Recovery(RecoveryKind.ADOPTED, started_at=started_at)
 
     def forget(self, ref: AttemptRef) -> None:
         """Its outcome is durable: watch it no more."""
         self._loop.post(partial(self._watcher.forget, ref))
-
-    def processes(self, ref: AttemptRef) -> list[int]:
-        """Process ids of the job's tree now, its runner's not among them; empty for one that is not watched."""
-        watched = self._watcher.get(ref)
-        return descendant_pids(watched.pid) if watched else []
-
-    def log_path(self, ref: AttemptRef) -> str:
-        """Its run directory, for jobs.execution.log."""
-        return self._watcher.path(ref)

@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 class Holder:
     """The runner that is alive; `pidfd` belongs to whoever asked."""
 
-    pid: int
     pidfd: int
 
 
@@ -52,7 +51,7 @@ def settle(path: str) -> Settled:
             return NEVER_RAN
         while (said := claim_as_recovery(rundir)) is None:
             if holder := open_holder(rundir):
-                return Holder(*holder)
+                return Holder(holder[1])
         if said == RECOVERY:
             return NEVER_RAN
         return result_in(rundir) or Gone()  # only now: before, a living runner could have written it after our look

@@ -128,7 +128,7 @@ class Starter:
             self._again(wanted, "there were too few file descriptors")
         else:
             again = partial(self._again, wanted, "its runner ended before it began")
-            self._watcher.watch(wanted.launch.ref, Watched(answer.pid, answer.pidfd, answer.notes, again))
+            self._watcher.watch(wanted.launch.ref, Watched(answer.pidfd, answer.notes, again))
         self._ask()
 
     def _on_launcher_gone(self, launcher: LauncherProcess, error: LauncherGoneError) -> None:

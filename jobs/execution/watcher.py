@@ -37,8 +37,7 @@ class Watched:
     ends before it began, None once it has.
     """
 
-    def __init__(self, pid: int, pidfd: int, notes: int | None = None, again: Action | None = None) -> None:
-        self.pid = pid
+    def __init__(self, pidfd: int, notes: int | None = None, again: Action | None = None) -> None:
         self.pidfd = pidfd
         self.notes = notes
         self.again = again
@@ -74,9 +73,6 @@ class Watcher:
     def path(self, ref: AttemptRef) -> str:
         return str(path_of(self._runs, ref))
 
-    def get(self, ref: AttemptRef) -> Watched | None:
-        return self._watched.get(ref)
-
     def watch(self, ref: AttemptRef, watched: Watched) -> None:
         """Instead of what was watched for `ref` before, whose descriptors would report one end for ever."""
         self.forget(ref)
@@ -88,7 +84,7 @@ class Watcher:
 
     def adopt(self, ref: AttemptRef, holder: Holder, *, started: bool = False) -> None:
         """`started`: whoever asked knows that already; else Started is reported when it has."""
-        watched = Watched(holder.pid, holder.pidfd)
+        watched = Watched(holder.pidfd)
         self.watch(ref, watched)
         if not started:
             self._loop.insist(partial(self._look_for_start, ref, watched))

@@ -11,7 +11,7 @@ import pytest
 
 from jobs.core.states import OutcomeKind
 from jobs.execution import log
-from jobs.execution.tree import marked
+from jobs.execution.tree import descendant_pids, marked
 from tests.execution.running import until
 
 BACKGROUND = '#!/bin/sh\n( ( sleep 987 & exec sleep 986 ) & )\nsleep 985 & \nbash -c "sleep 984; :" \n'
@@ -108,7 +108,7 @@ def test_environment_is_on_no_command_line(node):
     ref = node.launch("import time; print('up', flush=True); time.sleep(600)", kind="script",
                       env={"API_TOKEN": "s3cr3t-value-123"})  # fmt: skip
     node.prints(ref, "up")
-    lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in node.executor.processes(ref)]
+    lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendant_pids(node.runner_pid(ref))]
     assert lines
     assert not any(b"s3cr3t" in line for line in lines)
     assert "s3cr3t" not in log.tail_text(node.path(ref), 500)

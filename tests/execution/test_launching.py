@@ -1,6 +1,7 @@
 """The executor starts what it is asked for, reports it once, and pins what has cores of its own."""
 
 import os
+import signal
 from collections import deque
 from datetime import UTC, datetime, timedelta
 
@@ -80,17 +81,11 @@ def test_forgotten_attempt_is_watched_no_more(node):
     ref = node.launch("sleep 600")
     node.reports.started(ref)
     node.executor.forget(ref)
-    until(lambda: node.executor.processes(ref) == [])
-    assert len(marked(ref.token, None)) == 1
-
-
-def test_processes_are_those_of_the_tree(node):
-    ref = node.launch("sleep 600 & sleep 601 & wait")
-    until(lambda: len(node.executor.processes(ref)) == 3)
-    assert node.executor.processes(ref)[0] == node.reports.started(ref).pid
-    node.executor.cancel(ref)
-    node.outcome(ref)
-    assert node.executor.processes(ref) == []
+    [job] = marked(ref.token, None)
+    os.kill(job.pid, signal.SIGKILL)
+    until(lambda: not marked(ref.token, None))
+    node.executor.close()
+    assert node.reports.ends(ref) == []
 
 
 def test_closed_executor_refuses_work(node):
@@ -111,5 +106,4 @@ def test_attempt_without_cores_of_its_own_is_not_pinned(node, allocation, nice):
     """One virtual slot gives way to the pinned; cores beyond the machine are bookkeeping only."""
     ref = node.launch("nice; exec sleep 600", allocation=allocation)
     node.prints(ref, f"{nice}\n")
-    [pid] = node.executor.processes(ref)
-    assert os.sched_getaffinity(pid) == os.sched_getaffinity(0)
+    assert os.sched_getaffinity(node.reports.started(ref).pid) == os.sched_getaffinity(0)
