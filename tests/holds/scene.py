@@ -33,6 +33,11 @@ def make_running(job: Job, node: Node, cores: tuple[int, ...] = (0,), began_at: 
     return places.make_running(job, node, cores, now=began_at, memory_mb=job.memory_mb)
 
 
+def busy(node: Node, cores: int = 4, seconds: float | None = 600, **fields: Any) -> Instance:
+    """The node's first cores are taken by a run that usually takes so long, and began just now."""
+    return make_running(make_job(cores, usual_seconds=seconds, **fields), node, tuple(range(cores)))
+
+
 def explain(*instances: Instance) -> dict[int, holds.HoldView]:
     found = Instance.objects.filter(pk__in=[i.pk for i in instances]).select_related("job")
     return holds.explain(found, NOW)
