@@ -43,6 +43,7 @@ class Attempt:
         self.log = LogWriter(rundir, spec.log_cap_bytes)
         self.pump = Pump(self.log, self.selector)
         self.job = 0
+        self.started_at: float | None = None
         self.status: int | None = None
         self.ended_by_us = ""
         self.ending: Ending | None = None
@@ -80,8 +81,8 @@ class Attempt:
         env = {**spec.env, "ROTA_WORKSPACE": f"{self.rundir.path}/{WORK}"}
         around = Surroundings(env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr)
         self.job = start_job(program, around)
-        self.pump.close_writers()
         self.started_at, self.started = time.time(), time.monotonic()
+        self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.memory = MemoryPeak(os.getpid(), self.started)
         self.tell_started()

@@ -71,10 +71,15 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """The job never ran and will not: rejected, cancelled before its start, or lost for a reason of the node."""
+    """The job never ran and will not: rejected, cancelled before its start, or lost for a reason of the node.
+
+    node_refused: the node could start nothing just now (full disk, no descriptor, no process, no launcher), which says
+    nothing about this attempt: wait before the next one. False if the next would most likely end the same way.
+    """
 
     ref: AttemptRef
     outcome: Outcome
+    node_refused: bool = False
 
 
 Report = Started | Ended | NotStarted

@@ -42,7 +42,7 @@ def run(path: str, notes: int) -> None:
 
 def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], bool]]:
     """Whatever goes wrong in here, the attempt gets a result and nothing of it is left alive."""
-    spec = None
+    spec = attempt = None
     try:
         spec = Spec.from_json(rundir.read_json(SPEC) or {})
         attempt = Attempt(rundir, spec, notes)
@@ -52,7 +52,10 @@ def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], 
         end_all()
         sentence = f"the runner failed, {type(error).__name__}: {error}"
         token = spec.token if spec else ""
-        return spec, Result(token, "lost", time.time(), sentence), lambda: False
+        started_at = attempt.started_at if attempt else None
+        refused = isinstance(error, OSError) and started_at is None
+        result = Result(token, "lost", time.time(), sentence, started_at=started_at, node_refused=refused)
+        return spec, result, lambda: False
 
 
 def end_all() -> None:

@@ -12,7 +12,8 @@ from jobs.execution.moment import Moment
 
 FORMAT = 1
 JSON_TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,), "int": (int,), "float": (int, float), "dict[str, Any]": (dict,), "None": (type(None),),
+    "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "dict[str, Any]": (dict,),
+    "None": (type(None),),
 }  # fmt: skip
 
 
@@ -68,6 +69,7 @@ class Spec:
 class Result:
     """How the attempt ended. `kind` is a value of OutcomeKind; moments are seconds since the epoch.
 
+    node_refused: the machine did not give what the start needed.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
     """
 
@@ -82,6 +84,7 @@ class Result:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    node_refused: bool = False
     log: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Starter:
         if self._watcher.is_cancelled(ref):
             self._give_up(wanted.launch, OutcomeKind.CANCELLED, "was cancelled before it was started")
         elif wanted.tries >= MAX_TRIES:
-            self._give_up(wanted.launch, OutcomeKind.LOST, f"could not be started in {MAX_TRIES} tries: {reason}")
+            self._node_refused(wanted.launch, f"could not be started in {MAX_TRIES} tries: {reason}")
         else:
             self._begin(wanted)
 
@@ -88,7 +88,9 @@ class Starter:
             prepare(self._runs, launch, self._environment(launch), self._python)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            self._node_refused(launch, f"could not be started: no run directory: {error}")
+        except ValueError as error:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
             self._waiting.append(wanted)
@@ -104,7 +106,7 @@ class Starter:
                 return  # its socket is readable now: _on_launcher comes here again
             except OSError as error:
                 self._waiting.popleft()
-                self._give_up(launch, OutcomeKind.LOST, f"could not be started: no launcher: {error}")
+                self._node_refused(launch, f"could not be started: no launcher: {error}")
             else:
                 self._unanswered.append(self._waiting.popleft())
 
@@ -123,7 +125,7 @@ class Starter:
             return
         wanted = self._unanswered.popleft()
         if isinstance(answer, Refused):
-            self._give_up(wanted.launch, OutcomeKind.LOST, f"could not be started: no process: {answer.error}")
+            self._node_refused(wanted.launch, f"could not be started: no process: {answer.error}")
         elif answer.pidfd is None:
             self._again(wanted, "there were too few file descriptors")
         else:
@@ -143,3 +145,6 @@ class Starter:
 
     def _give_up(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
         self._report(NotStarted(launch.ref, not_started(kind, error)))
+
+    def _node_refused(self, launch: Launch, error: str) -> None:
+        self._report(NotStarted(launch.ref, not_started(OutcomeKind.LOST, error), node_refused=True))

@@ -147,8 +147,9 @@ class Watcher:
         return settled
 
     def _ended(self, ref: AttemptRef, result: Result) -> None:
-        report = NotStarted if result.started_at is None else Ended
-        self._report(report(ref, outcome_of(result)))
+        outcome = outcome_of(result)
+        never = result.started_at is None
+        self._report(NotStarted(ref, outcome, result.node_refused) if never else Ended(ref, outcome))
 
     def sweep(self, ref: AttemptRef) -> None:
         """End what a killed runner left; Ended is reported once nothing of it is seen."""

@@ -81,6 +81,7 @@ def test_refused_fork_is_reported(node, monkeypatch):
     monkeypatch.setattr(LauncherProcess, "answer", lambda self: self.socket.recv(4096) and Refused("no (errno 11)"))
     ref = node.launch()
     assert node.outcome(ref).error == "could not be started: no process: no (errno 11)"
+    assert node.reports.of(ref)[0].node_refused
     monkeypatch.undo()
     assert node.outcome(node.launch()).kind == OutcomeKind.SUCCESS
 

@@ -5,13 +5,15 @@ import signal
 import sys
 import uuid
 from collections import deque
+from unittest.mock import Mock
 
 import pytest
 
 from jobs.core.states import OutcomeKind
-from jobs.execution import loop, watcher
+from jobs.execution import loop, runner, starter, watcher
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import Ended, Started
+from jobs.execution.launching import LauncherProcess
 from jobs.execution.prepare import prepare
 from jobs.execution.rundir import CANCEL, RunDir
 from tests.execution.driver import launch_of
@@ -105,3 +107,32 @@ def test_cancel_on_a_full_disk_is_written_later(node, full_disk, monkeypatch):
     until(lambda: len(full_disk) > 2)
     monkeypatch.undo()
     until((node.path(launch.ref) / CANCEL).exists)
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(starter, "prepare"), (LauncherProcess, "ask"), (LauncherProcess, "__init__")]
+)
+def test_fault_of_the_node_is_told_from_one_of_the_attempt(node, refuse, place, name):
+    left = refuse(place, name, OSError(28, "No space left on device"))
+    ref = node.launch()
+    assert node.outcome(ref).kind == OutcomeKind.LOST
+    [report] = node.reports.of(ref)
+    assert report.node_refused
+    assert not left
+    assert node.outcome(node.launch(instance_id=2)).kind == OutcomeKind.SUCCESS
+
+
+def test_fault_of_the_attempt_is_not_the_nodes(node):
+    ref = node.launch("/no/such/file", kind="script_path")
+    node.outcome(ref)
+    assert not node.reports.of(ref)[0].node_refused
+
+
+@pytest.mark.parametrize(("started_at", "refused"), [(None, True), (5.0, False)])
+def test_failing_runner_says_whether_the_job_had_started(tmp_path, monkeypatch, started_at, refused):
+    failing = Mock(started_at=started_at, run=Mock(side_effect=OSError(11, "Resource temporarily unavailable")))
+    monkeypatch.setattr(runner, "Attempt", Mock(return_value=failing))
+    monkeypatch.setattr(runner, "end_all", Mock())
+    with RunDir(str(prepare(tmp_path, launch_of("true", "t" * 32), {}, sys.executable))) as rundir:
+        _, result, _ = runner.live(rundir, 1)
+    assert (result.kind, result.started_at, result.node_refused) == ("lost", started_at, refused)
