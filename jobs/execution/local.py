@@ -72,7 +72,8 @@ class LocalExecutor:
         path = self._watcher.path(ref)
         with self._watcher.settling:
             settled = settle(path)
-        if settled is NEVER_RAN:
+        vanished = settled is NEVER_RAN and not Path(path).exists()  # it did run, if something of it is alive
+        if settled is NEVER_RAN and not (vanished and left_of(path, ref.token)):
             return Recovery(RecoveryKind.NEVER_RAN)
         if isinstance(settled, Result):
             return Recovery(RecoveryKind.ENDED, outcome_of(settled))

@@ -42,11 +42,7 @@ def settle(path: str) -> Settled:
     """Who has the say over the attempt in `path`: a living Holder; nobody any more, since it has a Result or is Gone;
     or NEVER_RAN, and from now on it cannot from this directory.
     """
-    try:
-        rundir = RunDir(path)
-    except FileNotFoundError:
-        return NEVER_RAN
-    with rundir:
+    with suppress(FileNotFoundError), RunDir(path) as rundir:  # it may be removed while we look
         if not rundir.has(SPEC):
             return NEVER_RAN
         while (said := claim_as_recovery(rundir)) is None:
@@ -55,6 +51,7 @@ def settle(path: str) -> Settled:
         if said == RECOVERY:
             return NEVER_RAN
         return result_in(rundir) or Gone()  # only now: before, a living runner could have written it after our look
+    return NEVER_RAN
 
 
 def read_result(path: str) -> Result | None:

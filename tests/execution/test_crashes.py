@@ -1,6 +1,7 @@
 """A crash at any row of the table costs no run and starts none twice."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -227,6 +228,31 @@ def test_run_directory_removed_under_a_runner_is_lost(node):
     subprocess.run(["/bin/rm", "-r", node.path(ref)], check=True)
     os.kill(node.reports.started(ref).pid, signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.LOST
+
+
+def test_run_directory_removed_while_nobody_watched_is_swept(node):
+    """What was alive of it was left alone, and the attempt might be started again beside it."""
+    ref = node.launch("echo ready; exec sleep 600")
+    node.prints(ref, "ready")
+    node.executor.close()
+    subprocess.run(["/bin/rm", "-r", node.data_dir / "runs"], check=True)
+    assert node.restart().recover(ref).kind == RecoveryKind.ADOPTED
+    assert node.outcome(ref).error == "was lost: its run directory was removed while it ran"
+    assert marked(ref.token, None) == []
+
+
+def test_run_directory_removed_under_recovery_never_ran(node, recording, monkeypatch):
+    path = prepare(node.data_dir / "runs", recording, {}, sys.executable)
+    has = RunDir.has
+    monkeypatch.setattr(RunDir, "has", lambda *asked: has(*asked) and not shutil.rmtree(path))
+    assert node.executor.recover(recording.ref).kind == RecoveryKind.NEVER_RAN
+
+
+def test_vanished_data_folder_is_a_fault_of_the_node(node, recording):
+    subprocess.run(["/bin/rm", "-r", node.data_dir], check=True)
+    node.executor.launch(recording)
+    assert "no run directory" in node.outcome(recording.ref).error
+    assert node.reports.of(recording.ref)[0].node_refused
 
 
 @pytest.mark.parametrize("also_launcher", [False, True])
