@@ -19,8 +19,6 @@ from jobs.nodes import slots_of, state_of
 MOST_SHOWN = 50
 MOST_READ = 2000
 
-node_state = state_of  # the pages' name for it
-
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -137,7 +135,7 @@ def in_flight() -> list[Held]:
 
 
 def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
-    state = node_state(node, now)
+    state = state_of(node, now)
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
     return NodeCard(
         id=node.pk,

@@ -9,10 +9,10 @@ from django.db.models import Q
 
 from dashboard.presentation.counts import Count, counted
 from dashboard.presentation.failures import WINDOW
-from dashboard.presentation.nodes import node_state
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.selections import failures, waiting
 from jobs.models import Attempt, Node
+from jobs.nodes import state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def read_pulse(now: datetime) -> Regions:
 
 
 def engine_row(nodes: list[Node], now: datetime) -> EngineRow:
-    states = {node: node_state(node, now) for node in nodes}
+    states = {node: state_of(node, now) for node in nodes}
     live = [node for node, state in states.items() if state == "live"]
     stale = [node for node, state in states.items() if state == "stale"]
     stopped = [node for node in live if node.admission_stopped]

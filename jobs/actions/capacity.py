@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from jobs.core.cores import CoreManager
 from jobs.models import Node
+from jobs.nodes import slots_of
 from jobs.telemetry.memory import memory_use
 
 
@@ -25,16 +25,12 @@ def largest_capacity() -> Capacity:
     nodes = [node for node in Node.objects.order_by("pk") if node.cores]
     if not nodes:
         nodes = [Node(name="this machine", cores=sorted(os.sched_getaffinity(0)), memory_mb=memory_use().total_mb)]
-    roomiest = max(nodes, key=slots)
+    roomiest = max(nodes, key=slots_of)
     memory = max(nodes, key=lambda node: node.memory_mb)
     counted = all(node.memory_mb for node in nodes)
     return Capacity(
-        slots(roomiest),
+        slots_of(roomiest),
         f"{roomiest.name}: {len(roomiest.cores)} cores at overcommit {roomiest.overcommit:g}",
         memory.memory_mb if counted else None,
         memory.name,
     )
-
-
-def slots(node: Node) -> int:
-    return CoreManager(node.cores, overcommit=node.overcommit).slots

@@ -12,8 +12,8 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from jobs.api.nodes import state_of
 from jobs.models import Node
+from jobs.nodes import state_of
 
 
 @dataclass(frozen=True, slots=True)

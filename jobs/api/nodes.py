@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from jobs.core.states import Status
 from jobs.models import Instance, Node
-from jobs.nodes import slots_of, state_of
+from jobs.nodes import slots_of
 
-__all__ = ["Resources", "resources_by_node", "state_of"]
 
 @dataclass(frozen=True, slots=True)
 class Resources:

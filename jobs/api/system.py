@@ -13,20 +13,21 @@ from ninja import Router, Status
 from jobs.api import answers
 from jobs.api.health import look
 from jobs.api.moments import iso
-from jobs.api.nodes import Resources, resources_by_node, state_of
+from jobs.api.nodes import Resources, resources_by_node
 from jobs.core.states import LIVE
 from jobs.models import Instance, Node
+from jobs.nodes import state_of
 
 router = Router(tags=["system"])
 
 
 @router.get("/system/resources", response={200: answers.SystemResources, **answers.REFUSALS})
 def system_resources(request: HttpRequest) -> Any:
-    """Per node, and in sum over those that have not stopped. `max_virtual` slots come on top of the physical cores."""
+    """Per node, and in sum over those that live. `max_virtual` slots come on top of the physical cores."""
     now = timezone.now()
     nodes = list(Node.objects.order_by("name"))
     by_node = resources_by_node(nodes)
-    total = sum((by_node[node.pk] for node in nodes if node.stopped_at is None), Resources())
+    total = sum((by_node[node.pk] for node in nodes if state_of(node, now) == "live"), Resources())
     each = [
         _resources(by_node[node.pk])
         | {"node": node.name, "state": state_of(node, now), "cores": node.cores, "overcommit": node.overcommit}
