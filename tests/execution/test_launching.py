@@ -83,7 +83,7 @@ def test_forgotten_attempt_is_watched_no_more(node):
     node.executor.forget(ref)
     [job] = marked(ref.token, None)
     os.kill(job.pid, signal.SIGKILL)
-    until(lambda: not marked(ref.token, None))
+    until((node.path(ref) / "result.json").exists)
     node.executor.close()
     assert node.reports.ends(ref) == []
 

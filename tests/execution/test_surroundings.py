@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.execution.rundir import WORK
-from jobs.execution.tree import process
+from jobs.execution.tree import process, read_proc
 from tests.execution.running import until
 
 
@@ -22,10 +22,15 @@ def test_job_leads_a_session_of_its_own(attempt):
     assert job.session == job.pid == job.group != process(running.pid).session
 
 
+def sleeping(running):
+    """Not the shells in between, which may be gone when one looks again."""
+    return [one for one in running.alive() if read_proc(one.pid, "comm") == b"sleep\n"]
+
+
 def test_whole_tree_has_exactly_its_cores(attempt):
     core = max(os.sched_getaffinity(0))
     running = attempt("sleep 600 & (setsid sleep 601 &); sleep 602", cores=[core])
-    tree = until(lambda: len(found := running.alive()) == 3 and found)
+    tree = until(lambda: len(found := sleeping(running)) == 3 and found)
     assert {frozenset(os.sched_getaffinity(pid)) for pid in (running.pid, *(one.pid for one in tree))} == {
         frozenset([core])
     }
