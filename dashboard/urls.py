@@ -10,6 +10,7 @@ urlpatterns = [
     path("jobs/new/", new_job.new_job, name="new-job"),
     path("jobs/preview/", new_job.preview, name="preview"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
+    path("jobs/<int:job_id>/edit/", new_job.edit_job, name="edit-job"),
     path("jobs/<int:job_id>/run/", jobs.run, name="run-job"),
     path("jobs/<int:job_id>/pause/", jobs.pause, name="pause-job"),
     path("jobs/<int:job_id>/resume/", jobs.resume, name="resume-job"),

@@ -102,7 +102,7 @@ def read_job(job_id: int, now: datetime) -> Regions:
 
 def find(job_id: int) -> Job:
     """With its schedule. Raises Gone."""
-    job = Job.objects.select_related("schedule", "created_by").defer("environment").filter(pk=job_id).first()
+    job = Job.objects.select_related("schedule", "created_by").filter(pk=job_id).first()
     if job is None:
         raise Gone(f"Job {job_id} does not exist; it may have been deleted.")
     return job

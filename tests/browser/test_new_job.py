@@ -30,7 +30,7 @@ def test_preview_follows_what_is_typed(service, signed_in):
     choose(page, "Daily")
     page.fill("[name=schedule_expression]", "02:30")
     page.locator("[data-preview]").get_by_text("At 02:30 every day").wait_for()
-    assert page.locator("[data-preview] li").count() == 5
+    assert page.locator("[data-preview] li").count() == 10
 
 
 def test_preview_says_what_is_wrong_as_it_is_typed(service, signed_in):

@@ -1,4 +1,4 @@
-// The form of a new job: shows the inputs of what is chosen, previews the next fires, proposes a name.
+// The form of a job, new or edited: shows the inputs of what is chosen, previews the next fires, proposes a name.
 const PAUSE_MS = 250;
 
 export function startJobForm(form) {
@@ -6,7 +6,7 @@ export function startJobForm(form) {
   form.addEventListener("input", () => showChosen(form));
   showChosen(form);
   startPreview(form, form.querySelector("[data-preview]"));
-  startName(form);
+  if (form.hasAttribute("data-names")) startName(form);
 }
 
 function showChosen(form) {
@@ -15,7 +15,7 @@ function showChosen(form) {
     part.toggleAttribute("data-off", !part.dataset.values.split(" ").includes(chosen));
   }
   const now = form.elements.when.value === "now";
-  form.querySelector("[data-submit]").textContent = now ? "Run it now" : "Create job";
+  form.querySelector("[data-submit]").textContent = (now && form.dataset.wordNow) || form.dataset.word;
 }
 
 function startPreview(form, box) {
