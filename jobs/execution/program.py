@@ -1,10 +1,10 @@
 """From a spec to what is exec'd. Standard library only.
 
-    command      the shell: /bin/bash where there is one, else /bin/sh, with -c
-    script       its text, as the job's interpreter runs a file; if its first line is `#!` of something else than
-                 Python, the file itself
-    script_path  a .py file as the job's interpreter runs it, unless it is executable and has a `#!` of its own;
-                 anything else is exec'd as it is, and so needs its execute bit
+command      the shell: /bin/bash where there is one, else /bin/sh, with -c
+script       its text, as the job's interpreter runs a file; if its first line is `#!` of something else than
+             Python, the file itself
+script_path  a .py file as the job's interpreter runs it, unless it is executable and has a `#!` of its own;
+             anything else is exec'd as it is, and so needs its execute bit
 """
 
 from __future__ import annotations

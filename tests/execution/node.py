@@ -109,5 +109,3 @@ class Service:
     def kill(self):
         self.process.kill()
         self.process.communicate()
-
-

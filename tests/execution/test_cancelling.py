@@ -1,7 +1,5 @@
 """The wish to end an attempt is carried out whenever it comes."""
 
-
-
 from jobs.core.states import OutcomeKind
 from jobs.execution.launch import AttemptRef, Ended, RecoveryKind, Started
 from jobs.execution.tree import marked
