@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
-from jobs import actions
-from jobs.admin.outcomes import act_on_each
+from jobs.admin.bulk_instances import cancel_many, retry_many
 from jobs.admin.readonly import ReadOnly, ReadOnlyAdmin
 from jobs.models import Attempt, Instance
 
@@ -46,23 +43,10 @@ class InstanceAdmin(ReadOnlyAdmin):
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.change_instance")
 
-    @admin.action(description="Cancel", permissions=["operate"])
-    def cancel(self, request: HttpRequest, instances: QuerySet[Instance]) -> None:
-        done = "{} instances cancelled or being stopped"
-        act_on_each(request, ids_of(instances), actions.cancel_instance, done, counts=was_live)
+    @admin.action(description="Cancel…", permissions=["operate"])
+    def cancel(self, request: HttpRequest, instances: QuerySet[Instance]) -> HttpResponse | None:
+        return cancel_many(self, request, instances)
 
-    @admin.action(description="Retry", permissions=["operate"])
-    def retry(self, request: HttpRequest, instances: QuerySet[Instance]) -> None:
-        act_on_each(request, ids_of(instances), actions.retry_instance, "{} retries submitted", counts=is_new)
-
-
-def ids_of(instances: QuerySet[Instance]) -> list[int]:
-    return list(instances.order_by("pk").values_list("pk", flat=True))
-
-
-def was_live(answer: Any) -> bool:
-    return bool(answer.answer != "ended")
-
-
-def is_new(answer: Any) -> bool:
-    return bool(answer.is_new)
+    @admin.action(description="Retry…", permissions=["operate"])
+    def retry(self, request: HttpRequest, instances: QuerySet[Instance]) -> HttpResponse | None:
+        return retry_many(self, request, instances)

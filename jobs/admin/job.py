@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from jobs import actions
 from jobs.actions import ActionError, Deleted
+from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
 from jobs.core.invalid import InvalidSchedule
@@ -33,7 +34,7 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
     search_fields = ("name", "description")
     show_full_result_count = False
     readonly_fields = ("paused_at", "paused_by", "created_by", "created_at", "updated_at", "runs", "next_run")
-    actions = ("run_now", "pause", "resume", "delete_jobs")
+    actions = ("change_jobs", "run_now", "pause", "resume", "delete_jobs")
     fieldsets = (
         (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
         ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
@@ -99,17 +100,21 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
 
     # --- Many ---
 
-    @admin.action(description="Run now", permissions=["change"])
-    def run_now(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        act_on_each(request, ids_of(jobs), actions.run_job, "{} instances submitted")
+    @admin.action(description="Change…", permissions=["change"])
+    def change_jobs(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
+        return bulk_edit(self, request, jobs)
 
-    @admin.action(description="Pause", permissions=["change"])
-    def pause(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        act_on_each(request, ids_of(jobs), actions.pause_job, "{} jobs paused", counts=is_change)
+    @admin.action(description="Run now…", permissions=["change"])
+    def run_now(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
+        return bulk_edit(self, request, jobs, {"run_now": "on"})
 
-    @admin.action(description="Resume", permissions=["change"])
-    def resume(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        act_on_each(request, ids_of(jobs), actions.resume_job, "{} jobs resumed", counts=is_change)
+    @admin.action(description="Pause…", permissions=["change"])
+    def pause(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
+        return bulk_edit(self, request, jobs, {"state": "pause"})
+
+    @admin.action(description="Resume…", permissions=["change"])
+    def resume(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
+        return bulk_edit(self, request, jobs, {"state": "resume"})
 
     @admin.action(description="Delete with history…", permissions=["remove"])
     def delete_jobs(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
@@ -125,10 +130,6 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
 
 def ids_of(jobs: QuerySet[Job]) -> Iterable[int]:
     return list(jobs.order_by("pk").values_list("pk", flat=True))
-
-
-def is_change(answer: actions.Changed) -> bool:
-    return bool(answer.changed)
 
 
 def _delete(request: HttpRequest, delete: Any, job_id: int, **act: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Bulk actions: each is the single action on each of the selected, in a transaction of its own, told in one message."""
+"""Bulk actions: each is the single action on each of the chosen, in a transaction of its own, told in one message."""
 
 from __future__ import annotations
 
@@ -26,14 +26,24 @@ def act_on_each(
 
     `counts` tells from an answer whether anything was done. A refusal costs the others nothing.
     """
+    answers, refusals = answers_of(request, ids, action)
+    messages.success(request, done.format(sum(map(counts, answers))) + ".")
+    tell_refusals(request, refusals)
+
+
+def answers_of(request: HttpRequest, ids: Iterable[int], action: Callable[..., Any]) -> tuple[list[Any], list[str]]:
+    """The answers of those that were done, and the sentences of those that were not."""
     actor = request.user.get_username()
-    count, refusals = 0, []
+    answers, refusals = [], []
     for one in ids:
         try:
-            count += counts(action(one, actor=actor, now=timezone.now()))
+            answers.append(action(one, actor=actor, now=timezone.now()))
         except ActionError as refusal:
             refusals.append(refusal.sentence)
-    messages.success(request, done.format(count) + ".")
+    return answers, refusals
+
+
+def tell_refusals(request: HttpRequest, refusals: list[str]) -> None:
     for sentence in refusals[:MOST_REFUSALS_SHOWN]:
         messages.warning(request, sentence)
     if len(refusals) > MOST_REFUSALS_SHOWN:

@@ -17,6 +17,7 @@ def test_job_is_made_and_paused_in_a_browser(site, page, admin_user):
     page.check("[name=_selected_action]")
     page.select_option("[name=action]", "pause")
     page.get_by_role("button", name="Go").click()
+    page.get_by_role("button", name="Change 1 job").click()
     page.get_by_text("1 jobs paused.").wait_for()
     assert Job.objects.get().paused
 

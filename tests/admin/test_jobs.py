@@ -27,6 +27,11 @@ def act(client, action, *rows, **more):
     return client.post(f"/admin/jobs/{rows[0]._meta.model_name}/", data, follow=True)
 
 
+def change(client, *rows, **wish):
+    """As the preview's button sends it."""
+    return act(client, "change_jobs", *rows, step="apply", **wish)
+
+
 def messages(response):
     return [str(message) for message in response.context["messages"]]
 
@@ -103,10 +108,10 @@ def test_name_taken_in_the_same_moment_is_told(admin_client, monkeypatch):
 
 def test_bulk_pause_and_resume_do_as_the_single_ones(admin_client):
     jobs = [make_job(f"job {n}", now=timezone.now(), **HOURLY) for n in range(2)]
-    assert messages(act(admin_client, "pause", *jobs)) == ["2 jobs paused."]
-    assert messages(act(admin_client, "pause", *jobs)) == ["0 jobs paused."]
+    assert messages(change(admin_client, *jobs, state="pause")) == ["2 jobs paused."]
+    assert messages(change(admin_client, *jobs, state="pause")) == ["0 jobs paused."]
     assert not Schedule.objects.filter(next_at__isnull=False).exists()
-    assert messages(act(admin_client, "resume", *jobs)) == ["2 jobs resumed."]
+    assert messages(change(admin_client, *jobs, state="resume")) == ["2 jobs resumed."]
     assert Schedule.objects.filter(next_at__gt=timezone.now()).count() == 2
     assert not Instance.objects.exists()
     assert Event.objects.filter(kind="job.resumed", actor="admin").count() == 2
@@ -114,7 +119,7 @@ def test_bulk_pause_and_resume_do_as_the_single_ones(admin_client):
 
 def test_run_now_submits_one_each(admin_client):
     jobs = [make_job(f"job {n}") for n in range(3)]
-    assert messages(act(admin_client, "run_now", *jobs)) == ["3 instances submitted."]
+    assert messages(change(admin_client, *jobs, run_now="on")) == ["3 instances submitted."]
     assert Instance.objects.filter(status="queued", cause="manual", created_by="admin").count() == 3
 
 
@@ -146,7 +151,7 @@ def test_who_may_only_look_may_not_act(client, django_user_model):
     viewer.user_permissions.set(Permission.objects.filter(codename__in=["view_job", "view_instance"]))
     client.force_login(viewer)
     job = make_job()
-    act(client, "run_now", job)
+    change(client, job, run_now="on")
     act(client, "delete_jobs", job, confirmed="yes")
     assert client.post(f"{LIST}{job.pk}/change/", {"name": "other"}).status_code == 403
     assert Job.objects.get().name == job.name

@@ -53,14 +53,14 @@ def test_what_the_engine_writes_is_only_looked_at(admin_client, rows, model):
 def test_instances_are_cancelled_in_bulk(admin_client):
     job = make_job()
     rows = [make_instance(job, status) for status in ("queued", "running", "success")]
-    assert messages(act(admin_client, "cancel", *rows)) == ["2 instances cancelled or being stopped."]
+    assert messages(act(admin_client, "cancel", *rows, step="apply")) == ["2 instances cancelled or being stopped."]
     assert list(Instance.objects.order_by("pk").values_list("status", flat=True)) == ["cancelled", "running", "success"]
 
 
 def test_instances_are_retried_in_bulk(admin_client):
     job = make_job()
     rows = [make_instance(job, status) for status in ("failed", "running")]
-    told = messages(act(admin_client, "retry", *rows))
+    told = messages(act(admin_client, "retry", *rows, step="apply"))
     assert told[0] == "1 retries submitted."
     assert "is running" in told[1]
     assert Instance.objects.filter(retry_of=rows[0]).count() == 1

@@ -1,0 +1,93 @@
+"""The form of a bulk edit. What is left empty stays as it is in each job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+
+from jobs.actions import InvalidInput
+from jobs.actions.capacity import largest_capacity
+from jobs.actions.forms import raw_from_form
+from jobs.actions.submission import read_job
+from jobs.models import Job
+
+KEEP = "as it is"
+NO_LIMIT = "none"
+FIELDS = ("priority", "timeout_seconds", "cpu_cores_required", "memory_mb_required", "timezone")
+FORM_FIELD = {"tags": "add_tags"}
+
+
+@dataclass(frozen=True, slots=True)
+class BulkEdit:
+    """What is wished of each chosen job. `fields` are the API's; `state` is pause, resume or empty."""
+
+    state: str = ""
+    run_now: bool = False
+    fields: dict[str, Any] = field(default_factory=dict)
+    add_tags: tuple[str, ...] = ()
+    remove_tags: tuple[str, ...] = ()
+
+    def patch(self, tags: Sequence[str]) -> dict[str, Any]:
+        """What `change_job` is given for a job with these tags."""
+        if not self.add_tags and not self.remove_tags:
+            return dict(self.fields)
+        kept = [tag for tag in tags if tag not in self.remove_tags]
+        return self.fields | {"tags": list(dict.fromkeys((*kept, *self.add_tags)))}
+
+
+def line(label: str, help_text: str = "") -> forms.CharField:
+    widget = forms.TextInput({"class": "vTextField", "spellcheck": "false", "autocomplete": "off"})
+    return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
+
+
+class BulkForm(forms.Form):
+    state = forms.ChoiceField(required=False, choices=[("", KEEP), ("pause", "pause"), ("resume", "resume")])
+    run_now = forms.BooleanField(required=False, label="Run once now")
+    priority = forms.ChoiceField(required=False, choices=[("", KEEP), *Job.Priority.choices])
+    timeout_seconds = line("Time limit", f"Seconds; {NO_LIMIT} for no limit.")
+    cpu_cores_required = line("Cores")
+    memory_mb_required = line("Memory (MB)", "0 reserves none.")
+    add_tags = line("Add tags", "Separated by commas.")
+    remove_tags = line("Remove tags", "Separated by commas.")
+    timezone = line("Time zone", "Of the schedule, such as Europe/Berlin.")
+
+    def clean(self) -> dict[str, Any]:
+        if self.errors:
+            return self.cleaned_data
+        if self.edit == BulkEdit():
+            self.add_error(None, "Nothing is to change: fill in at least one field.")
+        self._refuse_what_fits_no_job()
+        return self.cleaned_data
+
+    @property
+    def edit(self) -> BulkEdit:
+        values = self.cleaned_data
+        given = {name: values[name] for name in FIELDS if values[name].strip()}
+        fields = raw_from_form(given)
+        if str(fields.get("timeout_seconds", "")).strip().lower() == NO_LIMIT:
+            fields["timeout_seconds"] = None
+        return BulkEdit(
+            state=values["state"],
+            run_now=values["run_now"],
+            fields=fields,
+            add_tags=_tags(values["add_tags"]),
+            remove_tags=_tags(values["remove_tags"]),
+        )
+
+    def _refuse_what_fits_no_job(self) -> None:
+        """Said once at its field, instead of once for each job: the same check, on a job that has nothing wrong."""
+        raw = {"name": "any", "command": "true", **self.edit.fields, "tags": list(self.edit.add_tags)}
+        try:
+            read_job(raw, capacity=largest_capacity(), now=timezone.now())
+        except InvalidInput as refusal:
+            for problem in refusal.problems:
+                name = FORM_FIELD.get(problem.field, problem.field)
+                self.add_error(name if name in self.fields else None, problem.sentence)
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
