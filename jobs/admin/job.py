@@ -16,6 +16,7 @@ from django.utils.html import format_html
 from jobs import actions
 from jobs.actions import ActionError, Deleted
 from jobs.admin.bulk_view import bulk_edit
+from jobs.admin.filters import TagFilter
 from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
 from jobs.core.invalid import InvalidSchedule
@@ -28,7 +29,10 @@ from jobs.store.schedules import spec_of, trigger_of
 class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = JobForm
     list_display = ("name", "kind", "runs", "next_run", "cores", "memory_mb", "priority", "paused_at", "created_by")
-    list_filter = ("kind", "priority", "schedule__type", ("paused_at", admin.EmptyFieldListFilter))
+    list_filter = (
+        ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "priority", "schedule__type", "schedule__zone",
+        ("created_by", admin.RelatedOnlyFieldListFilter),
+    )  # fmt: skip
     list_select_related = ("schedule", "created_by")
     list_per_page = 50
     search_fields = ("name", "description")

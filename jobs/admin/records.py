@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from jobs.admin.filters import EventKindFilter
 from jobs.admin.readonly import ReadOnlyAdmin
 from jobs.models import Attempt, Event, Node
 
@@ -20,6 +21,7 @@ class AttemptAdmin(ReadOnlyAdmin):
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     list_display = ("id", "at", "kind", "job_id", "instance_id", "from_status", "to_status", "actor")
+    list_filter = (EventKindFilter,)
     search_fields = ("=instance_id", "=job_id", "=kind", "=actor")
     ordering = ("-id",)
 
@@ -30,4 +32,6 @@ class NodeAdmin(ReadOnlyAdmin):
         "name", "cores", "overcommit", "memory_mb", "incarnation", "version", "heartbeat_at", "stopped_at",
         "admission_stopped",
     )  # fmt: skip
+    list_filter = (("admission_stopped", admin.EmptyFieldListFilter), "version")
+    search_fields = ("name", "host_name", "=uuid")
     ordering = ("name",)

@@ -1,5 +1,7 @@
 """Admin in a browser, under the site's policy: nothing inline, nothing from elsewhere."""
 
+import pytest
+
 from jobs.models import Job
 from tests.actions.places import make_job
 from tests.api.site import sign_in
@@ -32,3 +34,33 @@ def test_deletion_is_confirmed_in_a_browser(site, page, admin_user):
     page.get_by_role("button", name="Delete").click()
     page.get_by_text("1 jobs deleted.").wait_for()
     assert not Job.objects.exists()
+
+
+def test_bulk_edit_is_previewed_in_a_browser(site, page, admin_user):
+    jobs = [make_job(f"<img src=x onerror=document.title=1>{n}") for n in range(2)]
+    sign_in(page, site, admin_user)
+    page.goto(f"{site}/admin/jobs/job/")
+    page.check("#action-toggle")
+    page.select_option("[name=action]", "change_jobs")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_label("Priority").select_option("3")
+    page.get_by_role("button", name="Show what changes").click()
+    page.get_by_text("critical").first.wait_for()
+    assert page.get_by_text(jobs[0].name).is_visible()
+    page.get_by_role("button", name="Change the wish").click()
+    page.get_by_label("Add tags").fill("etl")
+    page.get_by_role("button", name="Show what changes").click()
+    page.get_by_role("button", name="Change 2 jobs").click()
+    page.get_by_text("2 jobs changed.").wait_for()
+    assert set(Job.objects.values_list("priority", "tags__0")) == {(3, "etl")}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_admin_has_the_colours_of_the_pages(site, page, admin_user, scheme):
+    page.emulate_media(color_scheme=scheme)
+    sign_in(page, site, admin_user)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.goto(site)
+    wanted = page.evaluate(colour)
+    page.goto(f"{site}/admin/")
+    assert page.evaluate(colour) == wanted

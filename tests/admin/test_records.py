@@ -1,26 +1,27 @@
 import pytest
 from django.utils import timezone
 
+from jobs.actions import pause_job
 from jobs.api.tokens import make_token
 from jobs.models import ApiToken, Attempt, Event, Instance, Node
-from tests.actions.places import NOW, make_instance, make_job
+from tests.actions.places import HOURLY, NOW, make_instance, make_job
 from tests.admin.test_jobs import act, messages
 
 pytestmark = pytest.mark.django_db
-MODELS = ("job", "instance", "attempt", "event", "node", "apitoken")
+MODELS = ("job", "schedule", "instance", "attempt", "event", "node", "apitoken")
 
 
 @pytest.fixture
 def rows(admin_user):
     """One of each, with a name that looks like code."""
-    job = make_job("<script>alert(1)</script>{{7*7}}")
+    job = make_job("<script>alert(1)</script>{{7*7}}", now=NOW, **HOURLY)
     instance = make_instance(job, "running")
     attempt = Attempt.objects.create(
         instance=instance, number=1, token="t", status="running", node=instance.node, created_at=NOW, cores=[0]
     )
     make_token(admin_user, label="ci", now=timezone.now())
     return {
-        "job": job, "instance": instance, "attempt": attempt, "event": Event.objects.first(),
+        "job": job, "schedule": job.schedule, "instance": instance, "attempt": attempt, "event": Event.objects.first(),
         "node": Node.objects.get(), "apitoken": ApiToken.objects.get(),
     }  # fmt: skip
 
@@ -33,6 +34,24 @@ def test_every_list_opens_and_is_searched(admin_client, rows, model, query):
     assert b"<script>alert" not in page.content
 
 
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        ("job/?tag=etl", ["tagged"]), ("job/?tag=other", []), ("job/?q=tagged", ["tagged"]),
+        ("job/?paused_at__isempty=0", ["plain"]), ("schedule/?zone=Asia/Tokyo", ["cron 0 * * * *"]),
+        ("event/?kind=job.paused&q=ada", ["event"]), ("node/?q=alph", ["alpha"]),
+        ("instance/?status__exact=running", ["instance"]), ("instance/?q=tagg", ["instance"]),
+    ],
+)  # fmt: skip
+def test_lists_are_filtered_and_searched(admin_client, address, names):
+    tagged = make_job("tagged", tags=["etl"], now=NOW, timezone="Asia/Tokyo", **HOURLY)
+    pause_job(make_job("plain").pk, actor="ada", now=NOW)
+    make_instance(tagged, "running")
+    found = admin_client.get(f"/admin/jobs/{address}").context["cl"].result_list
+    assert len(found) == len(names)
+    assert all(str(row).startswith(name) for row, name in zip(found, names, strict=True))
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_row_opens(admin_client, rows, model):
     page = admin_client.get(f"/admin/jobs/{model}/{rows[model].pk}/change/")
@@ -40,7 +59,7 @@ def test_every_row_opens(admin_client, rows, model):
     assert b"<script>alert" not in page.content
 
 
-@pytest.mark.parametrize("model", ["instance", "attempt", "event", "node"])
+@pytest.mark.parametrize("model", ["schedule", "instance", "attempt", "event", "node"])
 def test_what_the_engine_writes_is_only_looked_at(admin_client, rows, model):
     row = rows[model]
     assert admin_client.get(f"/admin/jobs/{model}/add/").status_code == 403
@@ -74,7 +93,7 @@ def test_token_is_revoked_and_never_shown(admin_client, rows):
     assert not ApiToken.objects.exists()
 
 
-@pytest.mark.parametrize("model", ["job", "instance", "attempt", "event"])
+@pytest.mark.parametrize("model", ["job", "schedule", "instance", "attempt", "event"])
 def test_lists_cost_a_fixed_number_of_queries(admin_client, rows, model, django_assert_max_num_queries):
     for n in range(30):
         job = make_job(f"job {n}", schedule_type="daily", schedule_expression="10:00")
