@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from dashboard.jobsearch import query_in
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
-from dashboard.presentation.jobs import read_job, read_jobs
+from dashboard.presentation.job_list import read_jobs
+from dashboard.presentation.jobs import read_job
 from dashboard.presentation.nodes import read_nodes
 from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.rows import Regions
@@ -18,6 +20,7 @@ from dashboard.presentation.waiting import read_waiting
 from jobs.feed import FeedEvent
 
 LOG, LOAD = "log", "load"
+LONGEST_QUERY = 2500
 
 Touches = Callable[[FeedEvent], bool]
 
@@ -27,7 +30,7 @@ class UnknownTopicError(ValueError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:PAGE, job:ID, instance:ID and log:ID"
+            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, instance:ID and log:ID"
         )
 
 
@@ -53,9 +56,11 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         return (Part(read_pulse, _moves, pause_seconds=0.5, refresh_seconds=5.0),)
     if topic == "overview":
         return _OVERVIEW
+    if kind == "jobs" and 0 < len(argument) <= LONGEST_QUERY:
+        query = query_in(argument)
+        pause_seconds = 5.0 if query.is_costly else 1.0
+        return (Part(partial(read_jobs, query), _changes_jobs, pause_seconds=pause_seconds),)
     number = number_in(topic, argument)
-    if kind == "jobs":
-        return (Part(partial(read_jobs, number), _changes_jobs, pause_seconds=1.0),)
     if kind == "job":
         return (Part(partial(read_job, number), _of_job(number), pause_seconds=0.25),)
     if kind == "instance":

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from dashboard.views import instances, jobs, live, new_job, overview
+from dashboard.views import instances, jobs, live, new_job, overview, selection
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("jobs/", jobs.job_list, name="jobs"),
     path("jobs/new/", new_job.new_job, name="new-job"),
+    path("jobs/selection/", selection.act_on_jobs, name="jobs-selection"),
     path("jobs/preview/", new_job.preview, name="preview"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/edit/", new_job.edit_job, name="edit-job"),

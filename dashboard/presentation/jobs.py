@@ -1,37 +1,18 @@
-"""The list of jobs, and the page of one."""
+"""The page of a job."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.core.paginator import Paginator
-from django.db.models import OuterRef, QuerySet, Subquery
-
 from dashboard.presentation import amounts, looks
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions
-from dashboard.presentation.schedules import schedule_card, words_of
+from dashboard.presentation.schedules import schedule_card
 from jobs.core.states import TERMINAL
-from jobs.models import Instance, Job, Schedule
+from jobs.models import Instance, Job
 
-PER_PAGE = 50
 RECENT = 20
-
-
-@dataclass(frozen=True, slots=True)
-class JobRow:
-    """`last` is None before the first instance; `next_at` None when nothing is planned."""
-
-    job_id: int
-    name: str
-    tags: tuple[str, ...]
-    words: str
-    next_at: datetime | None
-    paused: bool
-    last: Look | None
-    last_id: int | None
-    last_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +49,6 @@ class JobHead:
     paused_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class JobsPage:
-    number: int
-    pages: int
-    total: int
-
-
-def page_of_jobs(number: int) -> tuple[JobsPage, QuerySet[Job]]:
-    """A page beyond the last is the last. Three indexed subqueries per row shown, none per row of the table."""
-    pages = Paginator(_listed(), PER_PAGE)
-    page = pages.get_page(number)
-    return JobsPage(page.number, pages.num_pages, pages.count), page.object_list  # type: ignore[return-value]  # a slice
-
-
-def read_jobs(number: int, now: datetime) -> Regions:  # noqa: ARG001 - one signature for all readers
-    """Region jobs: one page of the list."""
-    _, jobs = page_of_jobs(number)
-    return {"jobs": [(f"j{job.pk}", _job_row(job)) for job in jobs]}
-
 
 def read_job(job_id: int, now: datetime) -> Regions:
     """Regions job, schedule, instances. Three queries. Raises Gone."""
@@ -122,37 +84,6 @@ def instance_row(instance: Instance) -> InstanceRow:
         error=instance.error,
         can_cancel=not ended and not stopping,
         can_retry=ended,
-    )
-
-
-def _listed() -> QuerySet[Job]:
-    newest = Instance.objects.filter(job=OuterRef("pk")).order_by("-id")
-    return (
-        Job.objects.select_related("schedule")
-        .defer("body", "environment", "description")
-        .annotate(
-            last_id=Subquery(newest.values("pk")[:1]),
-            last_status=Subquery(newest.values("status")[:1]),
-            last_stop=Subquery(newest.values("cancel_requested_at")[:1]),
-            last_at=Subquery(newest.values("created_at")[:1]),
-        )
-        .order_by("name")
-    )
-
-
-def _job_row(job: Job) -> JobRow:
-    schedule: Schedule | None = getattr(job, "schedule", None)
-    status, stopping = job.last_status, job.last_stop is not None  # type: ignore[attr-defined]  # annotated
-    return JobRow(
-        job_id=job.pk,
-        name=job.name,
-        tags=tuple(job.tags),
-        words=words_of(schedule) if schedule else "by hand",
-        next_at=schedule.next_at if schedule and not job.paused else None,
-        paused=job.paused,
-        last=looks.of_instance(status, stopping=stopping) if status else None,
-        last_id=job.last_id,  # type: ignore[attr-defined]  # annotated
-        last_at=job.last_at,  # type: ignore[attr-defined]  # annotated
     )
 
 

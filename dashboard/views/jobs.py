@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.jobsearch import JOB_STATES, SORTS, STATUS_WORDS, JobQuery, query_of, search_of
 from dashboard.once import new_mark, once
-from dashboard.presentation.jobs import find, page_of_jobs
+from dashboard.presentation.jobs import find
 from dashboard.presentation.rows import Gone
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.pages import live_page
@@ -20,13 +21,28 @@ from jobs import actions
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
 
+FILTERS = {
+    "": "All",
+    "status:failed,timeout": "Failed",
+    "status:running": "Running",
+    "is:paused": "Paused",
+    "is:trouble": "In trouble",
+}
+
 
 @require_safe
 @login_required
 def job_list(request: HttpRequest) -> HttpResponse:
-    number = request.GET.get("page", "1")
-    page, _ = page_of_jobs(int(number) if number.isdecimal() and len(number) < 10 else 1)
-    return live_page(request, "jobs/list.html", [f"jobs:{page.number}"], {"page": page})
+    query = query_of(request.GET.dict())
+    context = {
+        "query": query,
+        "problems": search_of(query.text).problems,
+        "filters": [(text, word, text == query.text) for text, word in FILTERS.items()],
+        "sorts": [_sort_link(key, word, query) for key, word in SORTS.items()],
+        "states": JOB_STATES,
+        "statuses": STATUS_WORDS,
+    }
+    return live_page(request, "jobs/list.html", [f"jobs:{query.argument}"], context)
 
 
 @require_safe
@@ -70,6 +86,12 @@ def find_or_404(job_id: int) -> Job:
         return find(job_id)
     except Gone as gone:
         raise Http404(gone.sentence) from gone
+
+
+def _sort_link(key: str, word: str, query: JobQuery) -> tuple[str, str, str]:
+    """Address, word, and "down" or "up" if it is the order that is shown; then the link turns it round."""
+    shown = {key: "down", f"-{key}": "up"}.get(query.sort, "")
+    return JobQuery(query.text, f"-{key}" if shown == "down" else key).argument, word, shown
 
 
 def _run(request: HttpRequest, job_id: int) -> HttpResponse:

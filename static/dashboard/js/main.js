@@ -5,11 +5,13 @@ import { startJobForm } from "./jobform.js";
 import { startLive } from "./live.js";
 import { startLog } from "./log.js";
 import { startMenus } from "./menus.js";
+import { startPicks } from "./picks.js";
 
 startClock();
 startForms();
 startMenus();
 for (const form of document.querySelectorAll("[data-job-form]")) startJobForm(form);
+for (const form of document.querySelectorAll("[data-bulk]")) startPicks(form);
 const log = document.querySelector("[data-log]");
 const view = log ? startLog(log) : null;
 if (document.body.hasAttribute("data-live")) startLive(document.body, view);
