@@ -90,6 +90,11 @@ class Instance(models.Model):
             models.Index(
                 F("ended_at").desc(), name="instance_failures_newest", condition=Q(status__in=["failed", "timeout"])
             ),
+            # The filters of the list of instances; dashboard/presentation/matching.py reads along them.
+            models.Index(fields=["status", "-id"], name="instance_status_newest"),
+            models.Index(fields=["-id"], name="instance_errors_newest", condition=~Q(error="")),
+            models.Index(fields=["ended_at"], name="instance_ended_from"),
+            models.Index(fields=["created_at"], name="instance_created_until"),
         ]
 
     def __str__(self) -> str:
