@@ -1,4 +1,4 @@
-"""What a browser may load into our pages: our own files, and nothing inline."""
+"""What a browser may load into our pages (our own files, and nothing inline), and that it keeps none of them."""
 
 from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
@@ -51,4 +51,6 @@ def _for_async(get_response: AsyncView) -> AsyncView:
 
 def _with_policy(response: HttpResponse) -> HttpResponse:
     response.headers["Content-Security-Policy"] = POLICY
+    # A page says how things are now: kept by the browser, Back would show how they were as if it were now.
+    response.headers.setdefault("Cache-Control", "no-store")
     return response

@@ -68,19 +68,24 @@ class LogTail:
         return self._frame(place, chunk, skipped=chunk.start - asked), after
 
     def _frame(self, place: LogPlace, chunk: log.TextChunk, skipped: int) -> str:
-        return log_frame(self.topic, place.attempt, chunk, skipped)
+        return log_frame(self.topic, place, chunk, skipped)
 
 
-def log_frame(topic: str, attempt: int, chunk: log.TextChunk, skipped: int) -> str:
-    """The one form in which log text reaches a page, over the socket and over HTTP."""
+def log_frame(topic: str, place: LogPlace, chunk: log.TextChunk, skipped: int) -> str:
+    """The one form in which log text reaches a page, over the socket and over HTTP.
+
+    `skipped` bytes before the text are not shown, and `dropped` of those are not kept either.
+    """
+    dropped = log.dropped_bytes(place.path, chunk.start - skipped, chunk.start) if skipped > 0 else 0
     return json.dumps(
         {
             "kind": "log",
             "topic": topic,
-            "attempt": attempt,
+            "attempt": place.attempt,
             "start": chunk.start,
             "end": chunk.end,
             "skipped": max(0, skipped),
+            "dropped": dropped,
             "text": chunk.text,
             "complete": chunk.complete,
         },

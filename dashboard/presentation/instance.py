@@ -62,6 +62,7 @@ class AttemptRow:
     started_at: datetime
     seconds: float | None
     error: str
+    ended: bool
 
     @property
     def lasted(self) -> str:
@@ -116,6 +117,8 @@ def head(instance: Instance, latest: Attempt | None, hold: holds.HoldView | None
 def _since(instance: Instance, latest: Attempt | None) -> datetime | None:
     if instance.status == Status.RUNNING:
         return (latest.started_at or latest.created_at) if latest else instance.started_at
+    if instance.status == Status.RETRYING and latest is not None:
+        return latest.ended_at  # since the attempt that failed
     if instance.status in WAITING:
         return instance.queued_at or instance.created_at
     return None
@@ -189,4 +192,5 @@ def _attempt_row(attempt: Attempt) -> AttemptRow:
         started_at=attempt.started_at or attempt.created_at,
         seconds=attempt.duration_seconds,
         error=attempt.error,
+        ended=attempt.ended_at is not None,
     )

@@ -84,7 +84,7 @@ def log_part(request: HttpRequest, instance_id: int) -> HttpResponse:
     # No more than the page would show: whoever wants all of it downloads it.
     first = max(start, end - FIRST_BYTES) if end - start > MOST_BYTES or "start" not in request.GET else start
     chunk = log.read_text(place.path, first, MOST_BYTES)
-    frame = log_frame(f"log:{instance_id}", place.attempt, chunk, skipped=chunk.start - start)
+    frame = log_frame(f"log:{instance_id}", place, chunk, skipped=chunk.start - start)
     return HttpResponse(frame, content_type="application/json")
 
 
@@ -112,6 +112,8 @@ async def _bytes_of(place: LogPlace) -> AsyncIterator[bytes]:
     # Async, or the whole log would be gathered in memory first: Django does that with other iterators under ASGI.
     start = 0
     while (chunk := await asyncio.to_thread(log.read, place.path, start, DOWNLOAD_STEP)).data:
+        if dropped := sum(b - a for a, b in chunk.dropped_ranges):
+            yield f"\n[rota] {dropped:,} bytes of output were dropped here: the log has a cap\n".encode()
         start = chunk.end
         yield chunk.data
 

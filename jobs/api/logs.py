@@ -26,6 +26,7 @@ router = Router(tags=["instances"])
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 LARGEST_PART = 4 * 1024 * 1024
+DEFAULT_PART = 1024 * 1024
 PORTION = 256 * 1024
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -36,7 +37,9 @@ def read_log(
     instance_id: str,
     attempt: QueryEx[int | None, P(ge=1, le=2**31 - 1, description="Its number; the latest unless given.")] = None,
     start: QueryEx[int | None, P(ge=0, le=pages.LARGEST, description="Offset of the first byte.")] = None,
-    limit: QueryEx[int, P(ge=1, le=LARGEST_PART, description="Most bytes, with `start`.")] = 1024 * 1024,
+    limit: QueryEx[
+        int | None, P(ge=1, le=LARGEST_PART, description="Most bytes; without `start` from the first.")
+    ] = None,
 ) -> Any:
     """Both streams in the order in which they came.
 
@@ -48,8 +51,8 @@ def read_log(
     path = _rundir(identifier("instance", instance_id), attempt)
     if path is None:
         return _part(log.LogChunk(0, 0, b"", (), complete=False), HTTPStatus.OK)
-    if start is not None:
-        return _part(log.read(path, start, limit), HTTPStatus.OK)
+    if start is not None or limit is not None:
+        return _part(log.read(path, start or 0, limit or DEFAULT_PART), HTTPStatus.OK)
     wanted = RANGE.fullmatch(request.headers.get("Range", "").strip())
     if wanted and any(wanted.groups()):
         return _range(path, *wanted.groups())

@@ -21,7 +21,7 @@ LARGEST_ID = 2**63 - 1
 
 def strict_query(operation: Callable[..., Any]) -> Callable[..., Any]:
     """Refuses a query parameter that the operation does not know: a misspelt filter would match everything."""
-    known = [name for name in inspect.signature(operation).parameters if name != "request"]
+    known = [name for name in inspect.signature(operation).parameters if name not in ("request", "response")]
 
     @functools.wraps(operation)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:

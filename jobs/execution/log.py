@@ -21,8 +21,8 @@ from jobs.execution.logwriter import (
 )
 from jobs.execution.rundir import LOG, RESULT, RunDir
 
-__all__ = ["NOTICE", "STDERR", "STDOUT", "Entry", "LogChunk", "LogState", "TextChunk", "entries", "read", "read_text",
-           "state", "tail", "tail_text"]  # fmt: skip
+__all__ = ["NOTICE", "STDERR", "STDOUT", "Entry", "LogChunk", "LogState", "TextChunk", "dropped_bytes",
+           "entries", "read", "read_text", "state", "tail", "tail_text"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +166,12 @@ def segments(path: Path | str) -> list[tuple[int, int]]:
         if size:
             found.append((int(file.stem), int(file.stem) + size))
     return sorted(found)
+
+
+def dropped_bytes(path: Path | str, start: int, end: int) -> int:
+    """How many of the bytes from `start` to `end` are kept no more: what went over the cap."""
+    kept = sum(max(0, min(b, end) - max(a, start)) for a, b in segments(path))
+    return max(0, end - start - kept)
 
 
 def read_segment(path: Path | str, segment: int, skip: int, limit: int) -> bytes:

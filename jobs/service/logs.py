@@ -8,6 +8,14 @@ from pathlib import Path
 
 MOST_BYTES = 5 * 1024 * 1024
 OLD_FILES = 5
+QUIET = {
+    "daphne": logging.WARNING,
+    "django.channels.server": logging.WARNING,
+    "twisted": logging.WARNING,
+    "axes": logging.WARNING,
+    "django.request": logging.ERROR,
+    "django.security.DisallowedHost": logging.CRITICAL,
+}
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
@@ -22,6 +30,6 @@ def open_log(folder: Path) -> None:
     for handler in (file, console):
         handler.setFormatter(logging.Formatter(FORMAT))
         root.addHandler(handler)
-    # One line per request and per socket would bury what the scheduler says.
-    for name in ("daphne", "django.channels.server", "twisted"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    # One line per request and per socket, or per refused form, would bury what the scheduler says.
+    for name, level in QUIET.items():
+        logging.getLogger(name).setLevel(level)

@@ -4,7 +4,7 @@ import pytest
 from django.test import AsyncClient
 
 from dashboard.live.places import path_of
-from tests.dashboard.outputs import finish, printed
+from tests.dashboard.outputs import finish, printed, writing
 from tests.dashboard.places import end, make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -58,8 +58,17 @@ def test_long_log_is_cut_to_its_end(visitor, running):
     assert frame["text"].endswith("\nafter\n")
     assert len(frame["text"]) < 300_000
     assert frame["skipped"] == 3_000_007 - len(frame["text"])
+    assert frame["dropped"] == 0
     page = visitor.get(f"/instances/{running.pk}/").content
     assert len(page) < 200_000
+
+
+def test_what_the_cap_dropped_is_not_promised(visitor, running):
+    with writing(path_of(running.pk, 1, running.token), cap_bytes=2_000_000) as write:
+        for _ in range(10):
+            write(b"y" * 999_999 + b"\n")
+    frame = log(visitor, running)
+    assert 0 < frame["dropped"] < frame["skipped"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -58,6 +58,8 @@ def test_flood_is_capped_with_head_and_tail_kept(attempt):
     assert sum(file.stat().st_size for file in (running.path / "log").iterdir()) < 1_100_000
     assert log.read(running.path, limit=5).data == b"HEAD\n"
     assert log.tail_text(running.path, 5) == "TAIL\n"
+    kept = sum(b - a for a, b in log.segments(running.path))
+    assert log.dropped_bytes(running.path, 0, 30_000_010) == 30_000_010 - kept
 
 
 def test_endless_flood_is_cancelled(attempt):

@@ -82,3 +82,10 @@ def test_right_password_forgets_the_wrong_ones(client, settings):
         assert [log_in(client, "wrong").status_code for _ in range(5)] == [200] * 5
         assert log_in(client, "right").status_code == 302
         client.logout()
+
+
+def test_no_page_is_kept_by_the_browser(client):
+    assert client.get("/login/").headers["Cache-Control"] in (
+        "no-store",
+        "max-age=0, no-cache, no-store, must-revalidate, private",
+    )

@@ -96,7 +96,7 @@ class LogView {
   show(frame) {
     if (!this.shown) this.element.replaceChildren();
     this.shown = true;
-    if (frame.skipped) this.lines.notice(`${size(frame.skipped)} of output are not shown here; the download has them.`);
+    if (frame.skipped) this.lines.notice(left(frame.skipped, frame.dropped ?? 0));
     this.lines.write(frame.text);
     this.offset = frame.end;
     if (this.following) this.toEnd();
@@ -142,4 +142,10 @@ function size(bytes) {
     step += 1;
   }
   return `${bytes.toFixed(step ? 1 : 0)} ${units[step]}`;
+}
+
+function left(skipped, dropped) {
+  if (!dropped) return `${size(skipped)} of output are not shown here; the download has them.`;
+  if (dropped >= skipped) return `${size(dropped)} of output were dropped here: the log has a cap.`;
+  return `${size(skipped)} of output are not shown here; the download has them, but for ${size(dropped)} that the log's cap dropped.`;
 }
