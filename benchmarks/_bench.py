@@ -21,9 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60.0
 
 
-def use_own_data_folder() -> Path:
-    """Point this process and what it starts at a fresh data folder with tables and no rows. Before Django is set up."""
-    folder = Path(tempfile.mkdtemp(prefix="rota-bench-"))
+def use_own_data_folder(given: Path | None = None) -> Path:
+    """Point this process and what it starts at a fresh data folder with tables and no rows. Before Django is set up.
+
+    `given`: at this one, with the rows that it has.
+    """
+    folder = given.resolve() if given else Path(tempfile.mkdtemp(prefix="rota-bench-"))
     os.environ.update(
         ROTA_DATA=str(folder), DJANGO_SETTINGS_MODULE="scheduler_site.settings", ROTA_MIN_FREE_DISK_MB="0"
     )
