@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 from channels.consumer import get_handler_name
@@ -19,6 +20,35 @@ NOT_LOGGED_IN, OVERDUE, STRANGER, UNREADABLE = 4401, 4408, 4403, 4400
 MOST_TOPICS = 8
 LONGEST_MESSAGE = 4096
 LARGEST_OFFSET = 2**53
+
+
+# A page answers ten frames a second. One that says more than this is none of ours, and what Daphne queues of it, it
+# queues without bound.
+MOST_MESSAGES_PER_SECOND = 100
+
+
+class NoSuchAddress(AsyncWebsocketConsumer):
+    """Every other address of a socket: closed, instead of an error with its traceback in the log."""
+
+    channel_layer_alias = ""
+
+    async def connect(self) -> None:
+        await self.close()
+
+
+class Pace:
+    """How much one socket says: whether it stays within so many messages in each second."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._second, self._count = 0, 0
+
+    def keeps(self, now: float) -> bool:
+        """Count one message at `now`, in seconds of any clock."""
+        if int(now) != self._second:
+            self._second, self._count = int(now), 0
+        self._count += 1
+        return self._count <= self._most
 
 
 class UnreadableError(ValueError):
@@ -43,12 +73,13 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await self.close(NOT_LOGGED_IN)
             return
         self.visitor = Visitor(session.session_key, user.pk)
+        self.pace = Pace(MOST_MESSAGES_PER_SECOND)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         if self.visitor is None:
             return
         try:
-            said = _read(text_data)
+            said = self._read(text_data)
             if said.get("ack"):
                 relay().answered(self)
             if "watch" in said:
@@ -57,6 +88,11 @@ class LiveConsumer(AsyncWebsocketConsumer):
             self.visitor = None
             relay().leave(self)
             await self.close(UNREADABLE)
+
+    def _read(self, text: str | None) -> dict[str, Any]:
+        if not self.pace.keeps(time.monotonic()):
+            raise UnreadableError
+        return _read(text)
 
     async def disconnect(self, code: int) -> None:  # noqa: ARG002 - Channels' signature
         relay().leave(self)

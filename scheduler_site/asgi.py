@@ -12,11 +12,13 @@ from django.core.asgi import get_asgi_application
 from servestatic import ServeStaticASGI
 
 from scheduler_site.content_security import POLICY
+from scheduler_site.proxy import BehindProxy
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
 pages = get_asgi_application()
 
 from dashboard.routing import websocket_urlpatterns  # noqa: E402  # its consumers need the models that are loaded now
+from scheduler_site.origin import SameOriginValidator  # noqa: E402  # as the next
 
 
 def add_security_headers(headers: Headers, _path: str, _url: str) -> None:
@@ -36,9 +38,12 @@ with_static_files = (
         add_headers_function=add_security_headers,
     )
 )
-application = ProtocolTypeRouter(
+by_protocol = ProtocolTypeRouter(
     {
         "http": with_static_files,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": AllowedHostsOriginValidator(
+            SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+        ),
     }
 )
+application = BehindProxy(by_protocol, sub_path=settings.SUB_PATH, trusted=settings.TRUSTED_PROXY)

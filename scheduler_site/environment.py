@@ -1,8 +1,10 @@
 """The only reader of environment variables: a typed value, or one sentence that says what to change."""
 
 import os
+import re
 import secrets
 import tempfile
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -117,6 +119,26 @@ def url(name: str, *, schemes: tuple[str, ...], example: str) -> SplitResult | N
 def text_of_url(name: str, *, schemes: tuple[str, ...], example: str) -> str:
     parts = url(name, schemes=schemes, example=example)
     return parts.geturl() if parts else ""
+
+
+def sub_path(name: str) -> str:
+    """Such as /rota: empty, or a path that begins and does not end with a slash."""
+    given = text(name).strip("/")
+    if given and not all(re.fullmatch(r"[\w~-][\w.~-]*", part, re.ASCII) for part in given.split("/")):
+        raise SettingError(name, given, "a path of letters, digits and - . _ ~", "Say for example /rota.")
+    return f"/{given}" if given else ""
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Addresses and networks (10.0.0.0/8), separated by commas."""
+    found = []
+    for word in words(name):
+        try:
+            found.append(ip_network(word))
+        except ValueError:
+            advice = "Say for example 127.0.0.1,10.1.0.0/16."
+            raise SettingError(name, word, "an IP address or a network, not a name", advice) from None
+    return found
 
 
 def database_url(name: str, default: Path) -> dict[str, object]:

@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "scheduler_site.busy.DatabaseBusy",
 ]
 ROOT_URLCONF = "scheduler_site.urls"
 ASGI_APPLICATION = "scheduler_site.asgi.application"
@@ -112,13 +113,20 @@ STORAGES = {
     },
 }
 
+# --- Behind a proxy: docs/proxy.md ---
+
+SUB_PATH = environment.sub_path("ROTA_SUB_PATH")
+FORCE_SCRIPT_NAME = SUB_PATH or None
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{SUB_PATH}/"  # what else lives on this host neither sees nor loses them
+TRUSTED_PROXY = environment.networks("ROTA_TRUSTED_PROXY")
+
 # --- Who may come in ---
 
 ALLOWED_HOSTS = environment.words("ROTA_ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 # Behind a proxy that ends TLS, a form's Origin is https:// while the request looks like http://.
 CSRF_TRUSTED_ORIGINS = [f"https://{'*' if host.startswith('.') else ''}{host}" for host in ALLOWED_HOSTS if host != "*"]
 LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "/"
+LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

@@ -119,6 +119,8 @@ async def _bytes_of(place: LogPlace) -> AsyncIterator[bytes]:
 
 
 def _place(instance_id: int, attempt: int | None) -> LogPlace | None:
+    if instance_id >= 2**63:  # no column holds it
+        return None
     return latest_place(instance_id) if attempt is None else place_of(instance_id, attempt)
 
 

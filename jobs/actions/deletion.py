@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import shutil
+from contextlib import suppress
 from datetime import datetime
 
 from django.conf import settings
 
 from jobs.actions.answers import Deleted, NotFound, Refused
-from jobs.models import Job
+from jobs.models import Instance, Job
 from jobs.store import definitions, removal, wishes
 from jobs.store.wishes import CancelAnswer
 
@@ -42,7 +43,10 @@ def delete_job(job_id: int, *, actor: str, now: datetime, cancel_live: bool = Fa
 
 def _cancel(live: list[int], actor: str, now: datetime) -> tuple[int, int]:
     """How many waited and are cancelled, and how many still run."""
-    answers = [wishes.cancel(instance_id, actor=actor, now=now) for instance_id in live]
+    answers = []
+    for instance_id in live:
+        with suppress(Instance.DoesNotExist):  # deleted meanwhile by the same wish of somebody else
+            answers.append(wishes.cancel(instance_id, actor=actor, now=now))
     return answers.count(CancelAnswer.CANCELLED), answers.count(CancelAnswer.STOPPING)
 
 

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -80,6 +81,11 @@ def unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpRespon
     return problem(401, detail, headers={"WWW-Authenticate": 'Bearer realm="Rota"'})
 
 
+def busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
+    logger.error("%s %s: the database could not do it: %s", request.method, request.path, error)
+    return problem(503, "The database cannot take this now: another program holds it, or the disk is full. Try again.")
+
+
 def unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
     """The border: what nobody thought of is logged with its traceback, and the caller is told that much."""
     logger.error("%s %s failed", request.method, request.path, exc_info=error)
@@ -99,6 +105,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     RequestDataTooBig: lambda _, error: problem(413, "The request is too large; see the limits in docs/api.md."),
     SuspiciousOperation: lambda _, error: problem(400, str(error)),
     UnreadablePostError: lambda _, error: problem(400, "The request ended before its body did; send it again."),
+    OperationalError: busy,
     Exception: unexpected,
 }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.db.models import Q
 
 from jobs.models import ApiToken
@@ -34,5 +36,6 @@ def user_of(token: str, now: datetime) -> User | None:
     if found is None:
         return None
     if found.last_used_at is None or found.last_used_at <= now - USE_NOTED_EVERY:
-        ApiToken.objects.filter(pk=found.pk).update(last_used_at=now)
+        with suppress(OperationalError):  # when the database cannot write now, reading must go on
+            ApiToken.objects.filter(pk=found.pk).update(last_used_at=now)
     return found.user

@@ -5,7 +5,7 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser
 
-from dashboard.consumers import NOT_LOGGED_IN, UNREADABLE, LiveConsumer
+from dashboard.consumers import NOT_LOGGED_IN, UNREADABLE, LiveConsumer, Pace
 from dashboard.live.relay import relay
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,3 +75,8 @@ async def test_message_of_no_page_closes_the_socket(socket, message):
 async def test_bytes_close_the_socket(socket):
     await socket.send_to(bytes_data=b"\x00")
     assert (await socket.receive_output(5))["code"] == UNREADABLE
+
+
+def test_pace_counts_each_second_anew():
+    pace = Pace(2)
+    assert [pace.keeps(1.1), pace.keeps(1.5), pace.keeps(1.9), pace.keeps(2.0)] == [True, True, False, True]

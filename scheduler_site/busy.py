@@ -1,0 +1,32 @@
+"""What a page says while the database cannot write: another program holds it, or the disk is full."""
+
+from __future__ import annotations
+
+import logging
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+log = logging.getLogger(__name__)
+
+
+class DatabaseBusy:
+    """Middleware: an OperationalError of a view becomes a 503 page, one line in the log, and nothing stored."""
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response):  # type: ignore[no-untyped-def]  # Django's middleware is either kind of callable
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest):  # type: ignore[no-untyped-def]  # a response, or one to await
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, OperationalError):
+            return None
+        log.error("%s %s: the database could not do it: %s", request.method, request.path, error)
+        return render(request, "503.html", status=503)
