@@ -10,9 +10,11 @@ from functools import partial
 from dashboard.jobsearch import query_in
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
+from dashboard.presentation.instance_list import read_list_at
 from dashboard.presentation.job_list import read_jobs
 from dashboard.presentation.jobs import read_job
 from dashboard.presentation.nodes import read_nodes
+from dashboard.presentation.operation import is_under_way, read_operation, read_unended
 from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.schedules import read_fires
@@ -20,6 +22,7 @@ from dashboard.presentation.waiting import read_waiting
 from jobs.feed import FeedEvent
 
 LOG, LOAD = "log", "load"
+LONGEST_LIST = 3000  # characters of the query of a list of instances
 LONGEST_QUERY = 2500
 
 Touches = Callable[[FeedEvent], bool]
@@ -30,7 +33,8 @@ class UnknownTopicError(ValueError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, instance:ID and log:ID"
+            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, instances:QUERY, "
+            "instance:ID, operations, operation:ID and log:ID"
         )
 
 
@@ -60,7 +64,13 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         query = query_in(argument)
         pause_seconds = 5.0 if query.is_costly else 1.0
         return (Part(partial(read_jobs, query), _changes_jobs, pause_seconds=pause_seconds),)
+    if topic == "operations":
+        return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
+    if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
+        return (Part(partial(read_list_at, argument), _lists, pause_seconds=2.0, refresh_seconds=60.0),)
     number = number_in(topic, argument)
+    if kind == "operation":
+        return (Part(partial(read_operation, number), _never, refresh_seconds=1.0, ages=is_under_way),)
     if kind == "job":
         return (Part(partial(read_job, number), _of_job(number), pause_seconds=0.25),)
     if kind == "instance":
@@ -106,6 +116,15 @@ def _ends(event: FeedEvent) -> bool:
 
 def _changes_jobs(event: FeedEvent) -> bool:
     return event.kind != "instance.held"
+
+
+def _lists(event: FeedEvent) -> bool:
+    return event.kind.startswith(("instance.", "job.")) and event.kind != "instance.held"
+
+
+def _never(_: FeedEvent) -> bool:
+    """What tells no event: it is read again by the clock."""
+    return False
 
 
 def _of_job(job_id: int) -> Touches:

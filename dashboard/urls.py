@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboard.views import instances, jobs, live, new_job, overview, selection
+from dashboard.views import instance_list, instances, jobs, live, new_job, overview, selection
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -16,6 +16,11 @@ urlpatterns = [
     path("jobs/<int:job_id>/pause/", jobs.pause, name="pause-job"),
     path("jobs/<int:job_id>/resume/", jobs.resume, name="resume-job"),
     path("jobs/<int:job_id>/delete/", jobs.delete, name="delete-job"),
+    path("instances/", instance_list.instance_list, name="instances"),
+    path("instances/bulk/", instance_list.bulk, name="bulk"),
+    path("instances/operations/<int:operation_id>/", instance_list.operation, name="operation"),
+    path("instances/operations/<int:operation_id>/stop/", instance_list.stop, name="stop-operation"),
+    path("instances/operations/<int:operation_id>/continue/", instance_list.resume, name="continue-operation"),
     path("instances/<int:instance_id>/", instances.instance, name="instance"),
     path("instances/<int:instance_id>/cancel/", instances.cancel, name="cancel-instance"),
     path("instances/<int:instance_id>/retry/", instances.retry, name="retry-instance"),

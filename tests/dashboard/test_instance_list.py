@@ -1,0 +1,318 @@
+"""The list of instances: its filters, its pages, and actions on many at once."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from dashboard import operations
+from dashboard.filters import Cursor, filter_in, read_filter
+from dashboard.models import BulkOperation
+from dashboard.presentation.instance_list import PER_PAGE, read_list
+from dashboard.presentation.operation import read_operation
+from jobs.models import Instance
+from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch):
+    """Operations are worked through by the test, not by a thread."""
+    begun = []
+    monkeypatch.setattr(operations, "start", begun.append)
+    return begun
+
+
+def html(visitor, query=""):
+    response = visitor.get(f"/instances/{query and '?'}{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def text(visitor, query=""):
+    return " ".join(strip_tags(html(visitor, query).replace("<", " <")).split())
+
+
+def listed(query="", cursor=None):
+    return [row.instance_id for _, row in read_list(filter_in(query), cursor or Cursor(), timezone.now())["listed"]]
+
+
+def finish(operation_id):
+    operations.work(operation_id, clock=timezone.now, rest=lambda: None)
+    return BulkOperation.objects.get(pk=operation_id)
+
+
+def test_empty_list_tells_nothing_here_from_nothing_matches(visitor):
+    assert "Nothing has run yet." in text(visitor)
+    make_waiting(make_job())
+    assert "Nothing matches." in text(visitor, "status=failed")
+    assert "Nothing on this page." in text(visitor, "before=1")
+
+
+def test_each_filter_keeps_what_it_says():
+    atlas, borea = make_node(), make_node("borea")
+    merge, report = make_job("merge", tags=["etl"]), make_job("report")
+    failed = end(make_running(merge, atlas), "failed", exit_code=3, error="no route to 100%_host").pk
+    timeout = end(make_running(report, borea), "timeout", error="ran too long").pk
+    waits = make_waiting(report).pk
+    expected = {
+        "": [waits, timeout, failed],
+        "job=merge": [failed],
+        "job=nobody": [],
+        "status=failed": [failed],
+        "status=timeout&status=failed": [timeout, failed],
+        "status=failed&job=merge": [failed],
+        "status=failed&job=report": [],
+        "tag=etl": [failed],
+        "tag=et": [],
+        "node=borea": [timeout],
+        "node=nowhere": [],
+        "exit=3": [failed],
+        "exit=-3": [],
+        "q=REP": [waits, timeout],
+        "q=route": [failed],
+        "q=100%25_h": [failed],
+        "q=100_": [],
+        "q=e&status=failed": [failed],
+        "within=1h": [waits, timeout, failed],
+        "from=2999-01-01": [waits],
+        "to=2001-01-01": [],
+        "q=report&node=borea&status=timeout&within=24h": [timeout],
+    }
+    assert {query: listed(query) for query in expected} == expected
+
+
+def test_time_keeps_what_was_there_at_some_moment():
+    job, node, now = make_job(), make_node(), timezone.now()
+    old = end(make_running(job, node, now=now - timedelta(hours=9)), now=now - timedelta(hours=8)).pk
+    across = end(make_running(job, node, now=now - timedelta(hours=9)), now=now - timedelta(minutes=5)).pk
+    assert listed("within=1h") == [across]
+    until = (now - timedelta(hours=8, minutes=30)).strftime("%Y-%m-%dT%H:%M")
+    assert listed(f"to={until}") == [across, old]
+    assert listed(f"from={until}&within=") == [across, old]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("exit=abc", "exit"),
+        ("exit=99999999999", "exit"),
+        ("exit=%C2%B2", "exit"),
+        ("from=yesterday", "from"),
+        ("from=0001-01-01T00:00%2B14:00", "from"),
+        ("from=2026-02-02&to=2026-02-01", "to"),
+        ("status=lost", "status"),
+        ("within=2y", "within"),
+        ("q=%00", "q"),
+        (f"q={'x' * 201}", "q"),
+    ],
+)
+def test_unreadable_filter_lists_nothing_and_says_why(visitor, query, field):
+    make_waiting(make_job())
+    assert list(read_filter(QueryDict(query)).problems) == [field]
+    assert "cannot be read, so nothing is listed" in text(visitor, query)
+    assert "Nothing matches" in text(visitor, query)
+    confirmation = visitor.get("/instances/bulk/", {"action": "cancel-all", "filter": query})
+    assert b"nothing is done" in confirmation.content
+
+
+def test_filter_says_its_query_again_the_same_way():
+    query = "status=queued&status=failed&q=a+%26b&job=%3Cx%3E&within=1h"
+    assert filter_in(filter_in(query).query).query == filter_in(query).query
+    assert " " not in filter_in(query).query
+
+
+# bug-057
+def test_pages_are_complete_while_runs_keep_ending():
+    job, node = make_job(), make_node()
+    made = [make_running(job, node).pk for _ in range(2 * PER_PAGE + 7)]
+    seen, cursor = [], Cursor()
+    while cursor is not None:
+        regions = read_list(filter_in(""), cursor, timezone.now())
+        seen += [row.instance_id for _, row in regions["listed"]]
+        older = regions["pager"][0][1].older
+        cursor = Cursor(before=int(older.partition("before=")[2])) if older else None
+        end(Instance.objects.filter(status="running").first())
+        make_waiting(job)
+    assert seen == made[::-1]
+
+
+# bug-057
+def test_last_page_is_reached_and_leads_back():
+    job = make_job()
+    made = [make_waiting(job).pk for _ in range(PER_PAGE + 3)]
+    oldest = read_list(filter_in(""), Cursor(after=0), timezone.now())
+    assert [row.instance_id for _, row in oldest["listed"]] == made[:PER_PAGE][::-1]
+    pager = oldest["pager"][0][1]
+    assert pager.older is None
+    assert pager.newer == f"after={made[PER_PAGE - 1]}"
+    assert listed(cursor=Cursor(after=made[PER_PAGE - 1])) == made[PER_PAGE:][::-1]
+
+
+# bug-057
+def test_total_stops_counting_at_a_thousand(visitor):
+    job, now = make_job(), timezone.now()
+    common = {"job": job, "status": "pending", "cause": "submit", "logical_at": now, "due_at": now, "created_at": now}
+    Instance.objects.bulk_create([Instance(generation=number, **common) for number in range(1005)])
+    assert "1,000+ in all" in text(visitor)
+    assert "1,000+ match" in text(visitor, "status=pending")
+
+
+def test_list_costs_the_same_with_more(visitor):
+    node, counts = make_node(), []
+    queries = ("", "status=failed&status=running", "q=job&tag=etl", "node=atlas&exit=1&within=24h")
+    html(visitor)
+    for batch in range(2):
+        for number in range(2 + 30 * batch):
+            job = make_job(f"job {batch} {number}", tags=["etl"])
+            end(make_running(job, node), "failed", exit_code=1, error="no job")
+        counts.append([])
+        for query in queries:
+            with CaptureQueriesContext(connection) as captured:
+                html(visitor, query)
+            counts[-1].append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_names_and_errors_are_shown_as_they_are(visitor):
+    job, node = make_job(NAUGHTY, tags=[NAUGHTY]), make_node(NAUGHTY)
+    end(make_running(job, node), "failed", error=NAUGHTY)
+    end(make_running(job, node))
+    for query in ("", "q=%3Cimg+src%3Dx+onerror", "job=%22%3E%3Cimg+src%3Dx%3E", "exit=%3Cimg%3E"):
+        shown = html(visitor, query)
+        assert "<img" not in shown
+    assert "&lt;img src=x onerror=document.title=1&gt;" in html(visitor)
+
+
+def test_cancel_of_selected_asks_and_says_how_many(visitor):
+    job, node = make_job(), make_node()
+    ids = [make_waiting(job).pk, make_running(job, node).pk, end(make_running(job, node, (1,))).pk]
+    asked = visitor.get("/instances/bulk/", {"action": "cancel", "id": ids}).content.decode()
+    assert "Cancel 2 instances?" in asked
+    assert "1 of the selected stays as it is" in asked
+    assert asked.count('name="id"') == 3
+    assert not BulkOperation.objects.exists()
+
+
+def test_cancel_of_selected_does_only_those(visitor, started):
+    job = make_job()
+    ids = [make_waiting(job).pk for _ in range(3)]
+    there = visitor.post("/instances/bulk/", {"action": "cancel", "id": ids[:2]})["Location"]
+    operation = finish(started[0])
+    assert (operation.total, operation.done, operation.unchanged) == (2, 2, 0)
+    assert list(Instance.objects.order_by("id").values_list("status", flat=True)) == ["cancelled"] * 2 + ["queued"]
+    assert b"2 of 2 cancelled, or told to stop." in visitor.get(there).content
+
+
+def test_cancel_of_all_that_match_leaves_later_ones(visitor, started):
+    job, other = make_job("merge"), make_job("report")
+    for _ in range(operations.PORTION + 5):
+        make_waiting(job)
+    kept = make_waiting(other).pk
+    asked = {"action": "cancel-all", "filter": "job=merge", "up_to": operations.newest_id()}
+    later = make_waiting(job).pk
+    visitor.post("/instances/bulk/", asked)
+    assert finish(started[0]).done == operations.PORTION + 5
+    assert set(Instance.objects.filter(status="queued").values_list("pk", flat=True)) == {kept, later}
+
+
+def test_retry_of_all_that_match_retries_each_once(visitor, started):
+    job, node = make_job(), make_node()
+    failed = [end(make_running(job, node), "failed").pk for _ in range(3)]
+    end(make_running(job, node))
+    asked = {"action": "retry-all", "filter": "status=failed&status=running", "up_to": operations.newest_id()}
+    assert "Retry 3 instances?" in visitor.get("/instances/bulk/", asked).content.decode()
+    visitor.post("/instances/bulk/", asked)
+    finish(started[0])
+    assert sorted(Instance.objects.exclude(retry_of=None).values_list("retry_of_id", flat=True)) == failed
+
+
+def test_form_sent_twice_begins_one_operation(visitor, started):
+    asked = {"action": "cancel", "id": [make_waiting(make_job()).pk], "form_mark": "bulk-twice"}
+    first, second = visitor.post("/instances/bulk/", asked), visitor.post("/instances/bulk/", asked)
+    assert first["Location"] == second["Location"]
+    assert len(started) == BulkOperation.objects.count() == 1
+
+
+def test_nothing_to_do_is_said_not_begun(visitor):
+    ended = end(make_running(make_job(), make_node())).pk
+    assert b"None of them can be cancelled" in visitor.get(f"/instances/bulk/?action=cancel&id={ended}").content
+    assert b"No instance is selected" in visitor.get("/instances/bulk/?action=cancel").content
+    assert visitor.post("/instances/bulk/", {"action": "cancel", "id": ended}).status_code == 409
+    assert visitor.post("/instances/bulk/", {"action": "cancel-all", "filter": "status=success"}).status_code == 409
+
+
+@pytest.mark.parametrize("given", [{}, {"action": "delete"}, {"action": "cancel", "id": "x"}, {"action": "-all"}])
+def test_what_no_form_sends_is_refused(visitor, given):
+    assert visitor.post("/instances/bulk/", given).status_code == 400
+
+
+def begun(count=3):
+    job, now = make_job(), timezone.now()
+    ids = [make_waiting(job).pk for _ in range(count)]
+    return operations.begin("cancel", actor="ann", now=now, ids=ids)
+
+
+def test_stop_leaves_the_rest_alone(visitor):
+    operation = begun()
+    visitor.post(f"/instances/operations/{operation.pk}/stop/")
+    assert finish(operation.pk).ended_at is not None
+    assert Instance.objects.filter(status="queued").count() == 3
+    assert read_operation(operation.pk, timezone.now())["operation"][0][1].look.word == "stopped"
+
+
+def test_interrupted_operation_goes_on_where_it_was(visitor, started):
+    operation = begun(4)
+    moved = operations._one(operation, operation.ids[0], timezone.now() - timedelta(minutes=1))
+    assert moved
+    page = visitor.get(f"/instances/operations/{operation.pk}/").content.decode()
+    assert "interrupted" in page
+    assert "1 of 4 cancelled" in page
+    for _ in range(2):
+        visitor.post(f"/instances/operations/{operation.pk}/continue/")
+    assert started == [operation.pk]
+    assert finish(operation.pk).done == 4
+
+
+def test_second_worker_of_an_operation_gives_way():
+    operation = begun()
+    beside = BulkOperation.objects.get(pk=operation.pk)
+    assert operations._one(operation, operation.ids[0], timezone.now())
+    assert not operations._one(beside, beside.ids[0], timezone.now())
+    assert BulkOperation.objects.get(pk=operation.pk).done == 1
+
+
+def test_deleted_meanwhile_costs_the_others_nothing():
+    operation = begun()
+    Instance.objects.filter(pk=operation.ids[1]).delete()
+    ended = finish(operation.pk)
+    assert (ended.done, ended.unchanged) == (2, 1)
+    assert "There is no instance" in ended.refusal
+
+
+def test_running_operation_is_said_above_the_list(visitor):
+    operation = begun()
+    assert f'<a href="/instances/operations/{operation.pk}/">Cancel 3 instances</a>: running' in html(visitor)
+    finish(operation.pk)
+    assert "operations/" not in html(visitor)
+
+
+# With an index on the plain status, SQLite sorted all that wait at each step of the engine.
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="how SQLite plans")
+@pytest.mark.parametrize(
+    ("status", "order", "index"),
+    [
+        ("queued", "order_key", "instance_queue"),
+        ("pending", "due_at", "instance_pending_due"),
+        ("retrying", "retry_at", "instance_retrying_due"),
+    ],
+)
+def test_indexes_of_the_list_leave_the_queue_its_own(status, order, index):
+    plan = Instance.objects.filter(status=status).order_by(order, "id").explain()
+    assert f"INDEX {index}" in plan
+    assert "TEMP B-TREE" not in plan
