@@ -13,19 +13,16 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.jobsearch import NEVER, JobQuery, JobSearch, search_of
+from dashboard.presentation.jobs import planned
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
-from dashboard.presentation.runs import RunMark, Strip, failed_in_a_row, mark_of, strip_of
+from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Strip, failed_in_a_row, mark_of, strip_of
 from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
-from jobs.models import Instance, Job, Schedule
-from jobs.store.schedules import spec_of
+from jobs.models import Instance, Job
 
 PER_PAGE = 50
 STRIP = 10
-# From here on it is trouble, and not one run that took a little longer than its interval.
-MANY_SKIPPED = 2
-MANY_FAILED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +147,17 @@ def _last_runs(jobs: Iterable[Job]) -> dict[int, list[RunMark]]:
 
 
 def _row(job: Job, runs: list[RunMark]) -> JobRow:
-    schedule: Schedule | None = getattr(job, "schedule", None)
-    planned = schedule if schedule and spec_of(schedule) else None
+    schedule = planned(job)
     last = runs[0] if runs else None
-    skipped = planned.skipped_in_a_row if planned else 0
+    skipped = schedule.skipped_in_a_row if schedule else 0
     failed = failed_in_a_row(runs)
     return JobRow(
         job_id=job.pk,
         name=job.name,
         tags=tuple(job.tags),
         owner=job.created_by.get_username() if job.created_by else "",
-        words=words_of(planned) if planned else "by hand",
-        next_at=planned.next_at if planned and not job.paused else None,
+        words=words_of(schedule) if schedule else "by hand",
+        next_at=schedule.next_at if schedule and not job.paused else None,
         paused=job.paused,
         last=last.look if last else None,
         last_id=last.instance_id if last else None,
@@ -169,7 +165,7 @@ def _row(job: Job, runs: list[RunMark]) -> JobRow:
         strip=strip_of(runs, STRIP),
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,
-        fault=planned.fault if planned else "",
+        fault=schedule.fault if schedule else "",
     )
 
 

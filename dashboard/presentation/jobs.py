@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.presentation import amounts, looks
+from dashboard.presentation.jobuse import TREND, needs_of, trend_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions
+from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
 from dashboard.presentation.schedules import schedule_card
 from jobs.core.states import TERMINAL
-from jobs.models import Instance, Job
+from jobs.models import Instance, Job, Schedule
+from jobs.store.schedules import spec_of
 
 RECENT = 20
+LONGEST_SHOWN = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +51,55 @@ class JobHead:
     tags: tuple[str, ...]
     paused_by: str
     paused_at: datetime | None
+    skipped: int
+    failed: int
 
+
+@dataclass(frozen=True, slots=True)
+class JobScript:
+    """What runs, as far as a page can show it; `lines` numbers them, and is empty for what has none to speak of."""
+
+    title: str
+    text: str
+    lines: str
+    left_out: int
 
 
 def read_job(job_id: int, now: datetime) -> Regions:
-    """Regions job, schedule, instances. Three queries. Raises Gone."""
+    """Regions job, trend, schedule, needs, script, instances. Three queries. Raises Gone."""
     job = find(job_id)
-    card = schedule_card(getattr(job, "schedule", None), now, paused=job.paused)
-    recent = Instance.objects.filter(job_id=job_id).order_by("-id")[:RECENT]
+    schedule = planned(job)
+    card = schedule_card(schedule, now, paused=job.paused)
+    recent = list(Instance.objects.filter(job_id=job_id).order_by("-id")[:TREND])
+    runs = [mark_of_instance(instance) for instance in recent]
+    trend = trend_of(runs)
     return {
-        "job": [("job", _job_head(job))],
+        "job": [("job", _job_head(job, schedule, failed_in_a_row(runs)))],
+        "trend": [("trend", trend)] if trend else [],
         "schedule": [("schedule", card)] if card else [],
-        "instances": [(f"i{instance.pk}", instance_row(instance)) for instance in recent],
+        "needs": [("needs", needs_of(job, [instance.pk for instance in recent]))],
+        "script": [("script", script_of(job))],
+        "instances": [(f"i{instance.pk}", instance_row(instance)) for instance in recent[:RECENT]],
     }
+
+
+def planned(job: Job) -> Schedule | None:
+    """Its schedule, unless that was taken away: then its row has only its counts left."""
+    schedule: Schedule | None = getattr(job, "schedule", None)
+    return schedule if spec_of(schedule) else None
+
+
+def script_of(job: Job) -> JobScript:
+    whole = job.body.replace("\r\n", "\n").replace("\r", "\n")  # as a browser breaks its lines
+    text = whole[:LONGEST_SHOWN]
+    count = text.count("\n") + (not text.endswith("\n"))
+    numbered = job.kind == Job.Kind.SCRIPT
+    return JobScript(
+        title={Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command"}.get(Job.Kind(job.kind), "Script"),
+        text=text,
+        lines="\n".join(map(str, range(1, count + 1))) if numbered else "",
+        left_out=len(whole) - len(text),
+    )
 
 
 def find(job_id: int) -> Job:
@@ -87,7 +127,8 @@ def instance_row(instance: Instance) -> InstanceRow:
     )
 
 
-def _job_head(job: Job) -> JobHead:
+def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
+    skipped = schedule.skipped_in_a_row if schedule else 0
     return JobHead(
         job_id=job.pk,
         name=job.name,
@@ -96,4 +137,6 @@ def _job_head(job: Job) -> JobHead:
         tags=tuple(job.tags),
         paused_by=job.paused_by,
         paused_at=job.paused_at,
+        skipped=skipped if skipped >= MANY_SKIPPED else 0,
+        failed=failed if failed >= MANY_FAILED else 0,
     )

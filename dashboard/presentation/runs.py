@@ -9,10 +9,14 @@ from datetime import datetime
 from dashboard.presentation import amounts, looks
 from dashboard.presentation.looks import Look
 from jobs.core.states import TERMINAL, Status
+from jobs.models import Instance
 
 BAD = (Status.FAILED, Status.TIMEOUT, Status.UPSTREAM_FAILED)
+# From here on it is trouble, and not one run that took a little longer than its interval.
+MANY_SKIPPED = 2
+MANY_FAILED = 2
 # A drawing's units; its size on the page is the style sheet's.
-STEP, BAR, HEIGHT, LEAST = 10, 7, 30, 3
+STEP, HEIGHT, LEAST = 10, 30, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,11 @@ def mark_of(
         bad=status in BAD,
         at=ended or started or made,
     )
+
+
+def mark_of_instance(instance: Instance) -> RunMark:
+    fields = (instance.cancel_requested_at, instance.started_at, instance.ended_at, instance.created_at)
+    return mark_of(instance.pk, instance.status, *fields)
 
 
 def strip_of(newest_first: Sequence[RunMark], places: int) -> Strip | None:

@@ -13,7 +13,7 @@ from jobs.models import Instance, Schedule
 from jobs.store.schedules import trigger_of
 
 MOST_SHOWN = 8
-FIRES_SHOWN = 5
+FIRES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -270,7 +270,7 @@ def test_job_page_says_schedule_in_words(visitor):
     schedule(job)
     shown = text(visitor, f"/jobs/{job.pk}/")
     assert "At 02:30 every day" in shown
-    assert shown.count(", 02:30:00 +0") == 5
+    assert shown.count(", 02:30:00 +0") == 10
 
 
 def test_broken_schedule_is_said_not_raised(visitor):

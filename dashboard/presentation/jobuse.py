@@ -1,0 +1,117 @@
+"""What a job reserves against what it used, and how long its last runs took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from dashboard.presentation import amounts
+from dashboard.presentation.runs import RunMark, Strip, strip_of
+from jobs.core.states import Status
+from jobs.models import Attempt, Job
+from jobs.telemetry.memory import MEGABYTE
+
+TREND = 30
+# The processor time of a shorter run is mostly that of starting its interpreter.
+LEAST_SECONDS = 0.2
+# Advice on fewer runs would be a guess.
+ENOUGH_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The last runs as bars, and what they say together; durations in seconds, None where none of them ended."""
+
+    strip: Strip
+    runs: int
+    good: int
+    ended: int
+    usual: float | None
+    longest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobNeeds:
+    """What it reserves. `used` is the most cores that one attempt kept busy on average, `peak` bytes of memory."""
+
+    cores: int
+    memory_mb: int
+    timeout_seconds: float | None
+    max_retries: int
+    retry_delay_seconds: float
+    priority: str
+    variables: tuple[str, ...]
+    created_at: datetime
+    owner: str
+    attempts: int
+    used: float | None
+    peak: int | None
+
+    @property
+    def cores_sentence(self) -> str:
+        """Such as "asks 2 cores, used 1.1 at most in 30 runs"; empty before one was measured."""
+        if self.used is None:
+            return ""
+        runs = f"in {self.attempts} runs" if self.attempts > 1 else "in its one run"
+        return f"asks {_cores(self.cores)}, used {self.used:.1f} at most {runs}"
+
+    @property
+    def advice(self) -> str:
+        """What would do, where it reserves whole cores that no run used."""
+        enough = max(1, math.ceil(self.used)) if self.used is not None else self.cores
+        if self.attempts < ENOUGH_RUNS or enough >= self.cores:
+            return ""
+        return f"{_cores(enough)} would do, and others could start sooner"
+
+    @property
+    def peak_words(self) -> str:
+        return "" if self.peak is None else amounts.size(self.peak)
+
+    @property
+    def over_memory(self) -> bool:
+        return bool(self.memory_mb) and self.peak is not None and self.peak > self.memory_mb * MEGABYTE
+
+
+def trend_of(newest_first: Sequence[RunMark]) -> Trend | None:
+    strip = strip_of(newest_first, TREND)
+    if strip is None:
+        return None
+    runs = newest_first[:TREND]
+    ended = [run for run in runs if run.ended]
+    lasted = [run.seconds for run in runs if run.seconds is not None]
+    return Trend(
+        strip=strip,
+        runs=len(runs),
+        good=sum(run.look.word == Status.SUCCESS for run in ended),
+        ended=len(ended),
+        usual=median(lasted) if lasted else None,
+        longest=max(lasted, default=None),
+    )
+
+
+def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
+    """With what the attempts of these instances used. One query."""
+    ended = Attempt.objects.filter(instance_id__in=instance_ids, status="ended")
+    measured = list(ended.values_list("cpu_seconds", "duration_seconds", "peak_memory_bytes"))
+    used = [cpu / took for cpu, took, _ in measured if cpu is not None and took and took >= LEAST_SECONDS]
+    return JobNeeds(
+        cores=job.cores,
+        memory_mb=job.memory_mb,
+        timeout_seconds=job.timeout_seconds,
+        max_retries=job.max_retries,
+        retry_delay_seconds=job.retry_delay_seconds,
+        priority=str(Job.Priority(job.priority).label),
+        variables=tuple(job.environment),
+        created_at=job.created_at,
+        owner=job.created_by.get_username() if job.created_by else "",
+        attempts=len(used),
+        used=max(used, default=None),
+        peak=max((peak for _, _, peak in measured if peak is not None), default=None),
+    )
+
+
+def _cores(count: int) -> str:
+    return f"{count} core{'' if count == 1 else 's'}"

@@ -1,0 +1,138 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dashboard.presentation.jobs import read_job
+from dashboard.presentation.rows import html_of
+from jobs.models import Node, Schedule
+from jobs.store.schedules import unschedule
+from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
+
+pytestmark = pytest.mark.django_db
+
+MEGABYTE = 2**20
+
+
+def ran(job, status="success", seconds=10.0, cpu=None, **fields):
+    node = Node.objects.first() or make_node()
+    start = timezone.now() - timedelta(minutes=1)
+    measured = {"duration_seconds": seconds, "cpu_seconds": cpu, **fields}
+    return end(make_running(job, node, now=start), status, now=start + timedelta(seconds=seconds), **measured)
+
+
+def plan(job, **fields):
+    now = timezone.now()
+    given = {"type": "daily", "expression": "02:30", "zone": "Europe/Berlin", "anchor_at": now, "watched_from": now}
+    return Schedule.objects.create(job=job, **(given | fields))
+
+
+def row(job, region, now=None):
+    return read_job(job.pk, now or timezone.now())[region][0][1]
+
+
+def html(visitor, job):
+    return visitor.get(f"/jobs/{job.pk}/").content.decode()
+
+
+def test_use_is_set_against_what_is_asked(visitor):
+    job = make_job(cores=4, memory_mb=64)
+    for cpu in (11.0, 8.0, 3.0, 2.0, 1.0):
+        ran(job, cpu=cpu, peak_memory_bytes=int(cpu) * MEGABYTE)
+    needs = row(job, "needs")
+    assert needs.cores_sentence == "asks 4 cores, used 1.1 at most in 5 runs"
+    assert needs.advice == "2 cores would do, and others could start sooner"
+    assert (needs.peak_words, needs.over_memory) == ("11.0 MB", False)
+    assert "asks 4 cores, used 1.1 at most in 5 runs" in html(visitor, job)
+
+
+def test_few_or_short_runs_advise_nothing():
+    job = make_job(cores=4, memory_mb=1)
+    ran(job, seconds=0.05, cpu=0.05)
+    assert row(job, "needs").cores_sentence == ""
+    ran(job, cpu=1.0, peak_memory_bytes=2 * MEGABYTE)
+    needs = row(job, "needs")
+    assert needs.cores_sentence == "asks 4 cores, used 0.1 at most in its one run"
+    assert (needs.advice, needs.over_memory) == ("", True)
+
+
+def test_trend_tells_how_runs_went(visitor):
+    job = make_job()
+    for seconds in (1, 2, 30):
+        ran(job, seconds=seconds)
+    ran(job, "failed", seconds=4)
+    make_waiting(job)
+    trend = row(job, "trend")
+    assert (trend.runs, trend.good, trend.ended, trend.usual, trend.longest) == (5, 3, 4, 3.0, 30.0)
+    page = html(visitor, job)
+    assert "3 of 4 succeeded" in page
+    assert 'aria-label="Last 5 runs, newest first: queued, failed 4.0 s, success 30 s' in page
+    assert "style=" not in page
+
+
+def test_script_has_numbered_lines(visitor):
+    job = make_job(body="\nprint(1)\r\nprint('<b>')\n")
+    page = html(visitor, job)
+    assert '<pre class="script-lines" aria-hidden="true">1\n2\n3</pre>' in page
+    assert "<code>\nprint(1)\nprint(&#x27;&lt;b&gt;&#x27;)\n</code>" in page
+
+
+def test_long_script_is_shown_in_part(visitor):
+    job = make_job(body="x" * 100_500)
+    assert "500 more characters are not shown" in html(visitor, job)
+
+
+def test_command_has_no_line_numbers():
+    assert row(make_job(kind="command", body="date"), "script").lines == ""
+
+
+@pytest.mark.parametrize(("day", "marks"), [(20, 1), (1, 0)])
+def test_fire_at_which_clocks_change_is_marked(day, marks):
+    job, now = make_job(), datetime(2026, 10, day, tzinfo=UTC)
+    plan(job)
+    shown = html_of("schedule", ("schedule", row(job, "schedule", now)), now)
+    assert shown.count(", 02:30:00 +0") == 10
+    assert shown.count("clocks change") == marks
+
+
+def test_job_that_lost_its_schedule_runs_by_hand(visitor):
+    job = make_job()
+    unschedule(plan(job), timezone.now())
+    assert read_job(job.pk, timezone.now())["schedule"] == []
+    assert "by hand" in visitor.get("/jobs/").content.decode().lower()
+
+
+def test_quiet_trouble_is_said_on_its_page(visitor):
+    job = make_job()
+    plan(job, skipped_in_a_row=3)
+    for _ in range(2):
+        ran(job, "failed")
+    page = html(visitor, job)
+    assert "Skipped 3 times in a row" in page
+    assert "Its last 2 runs failed." in page
+
+
+def test_variables_are_named_and_masked(visitor):
+    page = html(visitor, make_job(environment={"KEY": "s3cret"}))
+    assert "<bdi>KEY</bdi>=********" in page
+    assert "s3cret" not in page
+
+
+def test_naughty_script_is_shown_as_it_is(visitor):
+    page = html(visitor, make_job(NAUGHTY, body=NAUGHTY, description=NAUGHTY, tags=[NAUGHTY]))
+    assert "<img" not in page
+
+
+def test_queries_do_not_grow_with_runs(visitor):
+    job, counts = make_job(), []
+    plan(job)
+    html(visitor, job)
+    for batch in (1, 40):
+        for _ in range(batch):
+            ran(job, cpu=1.0)
+        with CaptureQueriesContext(connection) as queries:
+            html(visitor, job)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
