@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,8 +15,10 @@ from jobs.actions.timing import TIMING_FIELDS, parsed, read_timing
 from jobs.core.expressions import parse_moment
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.triggers import fires
+from jobs.store.specs import ScheduleSpec
 
 MOST_FIRES = 500
+HASHED = " (H stands for a value of each job's own: once it is saved it may be another than here)"
 EXPECTED_AFTER = "a date or a moment in ISO 8601"
 
 
@@ -46,7 +49,12 @@ def preview(raw: Mapping[str, Any], *, now: datetime) -> Preview:
     if spec is None:
         return Preview((after.astimezone(UTC),), "once, as soon as it is submitted")
     trigger = parsed(spec, anchor=after)
-    return Preview(tuple(fire.astimezone(zone) for fire in fires(trigger, after, count)), trigger.describe())
+    words = trigger.describe() + (HASHED if is_hashed(spec) else "")
+    return Preview(tuple(fire.astimezone(zone) for fire in fires(trigger, after, count)), words)
+
+
+def is_hashed(spec: ScheduleSpec) -> bool:
+    return spec.type == "cron" and re.search(r"\bH\b", spec.expression) is not None
 
 
 def _read_after(reader: Reader, zone: ZoneInfo, now: datetime) -> datetime:

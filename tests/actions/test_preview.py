@@ -59,3 +59,10 @@ def test_bad_field_is_named(field, value):
     with pytest.raises(InvalidInput) as refusal:
         preview(raw, now=NOW)
     assert {problem.field for problem in refusal.value.problems} == {field}
+
+
+def test_hashed_value_is_said_to_be_of_each_job():
+    assert "H stands for" in preview({"schedule_type": "cron", "schedule_expression": "H * * * *"}, now=NOW).description
+    assert (
+        "H stands" not in preview({"schedule_type": "cron", "schedule_expression": "5 * * * THU"}, now=NOW).description
+    )

@@ -114,6 +114,7 @@ def test_stopped_service_leaves_scripts_alive(home: Home):
     service.terminate()
     assert service.wait(30) == 0
     assert models.Node.objects.get().stopped_at is not None
+    assert "2 scripts run on, and the next start adopts them" in home.output()
     home.start()
     scripts.open_gate()
     assert_all_is_settled(home, scripts)

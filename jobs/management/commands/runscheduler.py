@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 
+from jobs.models import Node
 from jobs.service import logs
 from jobs.service.capacity import measure
 from jobs.service.registration import NodeNameTakenError
@@ -54,6 +55,7 @@ class Command(BaseCommand):
             else:
                 self._wait(service)
         log.info("stopped")
+        self.stdout.write(left_running(service.node))
 
     def _serve(self, host: str, port: int, service: Service) -> None:
         from scheduler_site import web
@@ -78,6 +80,15 @@ class Command(BaseCommand):
         log.info(sentence)
         self.stdout.write(sentence)
         self.stdout.flush()
+
+
+def left_running(node: Node) -> str:
+    """What is said at the end, so that nobody wonders what became of the scripts."""
+    count = node.instances.filter(status="running").count()
+    if not count:
+        return "Rota has stopped; nothing runs."
+    runs, them = ("script runs", "it") if count == 1 else ("scripts run", "them")
+    return f"Rota has stopped; {count} {runs} on, and the next start adopts {them}."
 
 
 def _port(text: str) -> int:
