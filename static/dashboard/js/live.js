@@ -39,7 +39,7 @@ export function startLive(body, log) {
     clearTimeout(timer);
     if (over || document.hidden) return;
     drop();
-    const mine = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/live`);
+    const mine = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${body.dataset.socket}`);
     socket = mine;
     heardAt = performance.now() - SILENCE_MS + OPENING_MS;
     mine.onopen = watch;
