@@ -39,13 +39,13 @@ def html(visitor, job):
 
 def test_use_is_set_against_what_is_asked(visitor):
     job = make_job(cores=4, memory_mb=64)
-    for cpu in (11.0, 8.0, 3.0, 2.0, 1.0):
+    for cpu in (12.0, 8.0, 3.0, 2.0, 1.0):
         ran(job, cpu=cpu, peak_memory_bytes=int(cpu) * MEGABYTE)
     needs = row(job, "needs")
-    assert needs.cores_sentence == "asks 4 cores, used 1.1 at most in 5 runs"
+    assert needs.cores_sentence == "asks 4 cores, used 1.2 at most in 5 runs"
     assert needs.advice == "2 cores would do, and others could start sooner"
-    assert (needs.peak_words, needs.over_memory) == ("11.0 MB", False)
-    assert "asks 4 cores, used 1.1 at most in 5 runs" in html(visitor, job)
+    assert (needs.peak_words, needs.over_memory) == ("12.0 MB", False)
+    assert "asks 4 cores, used 1.2 at most in 5 runs" in html(visitor, job)
 
 
 def test_few_or_short_runs_advise_nothing():
