@@ -104,3 +104,25 @@ def test_lists_cost_a_fixed_number_of_queries(admin_client, rows, model, django_
         )  # fmt: skip
     with django_assert_max_num_queries(10):
         assert admin_client.get(f"/admin/jobs/{model}/").status_code == 200
+
+
+def test_hostile_texts_are_shown_as_they_are(admin_client):
+    """bug-010: in the list, the form, the pages before bulk actions, and the messages after them."""
+    text = "<img src=x onerror=document.title=1>'\"&{{7*7}}${7*7}"
+    job = make_job(text, description=text, tags=[text[:40]], environment={"A": text}, now=NOW, **HOURLY)
+    make_instance(job, "failed", error=text)
+    wish = {"add_tags": text[:30], "state": "pause", "step": "preview"}
+    pages = [
+        admin_client.get("/admin/jobs/job/"),
+        admin_client.get(f"/admin/jobs/job/{job.pk}/change/"),
+        admin_client.get("/admin/jobs/schedule/"),
+        admin_client.get("/admin/jobs/instance/"),
+        act(admin_client, "change_jobs", job, **wish),
+        act(admin_client, "delete_jobs", job),
+        act(admin_client, "change_jobs", job, **wish | {"step": "apply", "add_tags": f"{text}{'x' * 50}"}),
+        act(admin_client, "delete_jobs", job, confirmed="yes"),
+    ]
+    shown = [page.content.decode() for page in pages]
+    assert not any("<img src=x" in page for page in shown)
+    assert all("{{7*7}}${7*7}" in page for page in shown[:6])
+    assert "&lt;img src=x" in shown[0]
