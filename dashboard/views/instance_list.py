@@ -118,9 +118,9 @@ def filter_fields(wanted: InstanceFilter) -> list[FilterField]:
         made("tag", "Tag", options=proposed["tags"]),
         made("node", "Node", options=proposed["nodes"]),
         made("exit", "Exit code", hint="such as 0 or 137"),
-        made("within", "There in the", options=times),
-        made("from", "There from", kind="datetime-local", hint="UTC; what had ended before is left out"),
-        made("to", "There until", kind="datetime-local", hint="UTC; what was made later is left out"),
+        made("within", "Time", options=times, hint="runs that were there in it"),
+        made("from", "From", kind="datetime-local", hint="UTC; without what had ended before"),
+        made("to", "Until", kind="datetime-local", hint="UTC; without what was made later"),
     ]
 
 

@@ -54,6 +54,7 @@ def test_empty_list_tells_nothing_here_from_nothing_matches(visitor):
     assert "Nothing on this page." in text(visitor, "before=1")
 
 
+@pytest.mark.usefixtures("each_database")
 def test_each_filter_keeps_what_it_says():
     atlas, borea = make_node(), make_node("borea")
     merge, report = make_job("merge", tags=["etl"]), make_job("report")
@@ -87,6 +88,7 @@ def test_each_filter_keeps_what_it_says():
     assert {query: listed(query) for query in expected} == expected
 
 
+@pytest.mark.usefixtures("each_database")
 def test_time_keeps_what_was_there_at_some_moment():
     job, node, now = make_job(), make_node(), timezone.now()
     old = end(make_running(job, node, now=now - timedelta(hours=9)), now=now - timedelta(hours=8)).pk
@@ -221,6 +223,7 @@ def test_cancel_of_all_that_match_leaves_later_ones(visitor, started):
     assert set(Instance.objects.filter(status="queued").values_list("pk", flat=True)) == {kept, later}
 
 
+@pytest.mark.usefixtures("each_database")
 def test_retry_of_all_that_match_retries_each_once(visitor, started):
     job, node = make_job(), make_node()
     failed = [end(make_running(job, node), "failed").pk for _ in range(3)]
