@@ -230,3 +230,12 @@ def test_another_zone_floods_nothing(admin_client):
     assert schedule.next_at.hour in (20, 21)  # 16:30 there
     assert now < schedule.next_at <= now + timedelta(days=1, hours=1)
     assert now - schedule.watched_from < timedelta(minutes=1)
+
+
+def test_bulk_edit_works_on_each_database(each_database, client, django_user_model):
+    client.force_login(django_user_model.objects.create_superuser("ada"))
+    jobs = [make_job(f"job {n}", now=timezone.now(), **HOURLY) for n in range(2)]
+    shown = preview(client, *jobs, state="pause", priority="3", run_now="on").context["chosen"]
+    told = messages(change(client, *jobs, chosen=shown, state="pause", priority="3", run_now="on"))
+    assert told == ["2 jobs paused.", "2 jobs changed.", "2 instances submitted."]
+    assert Job.objects.filter(paused_at__isnull=False, priority=3).count() == Instance.objects.count() == 2

@@ -20,8 +20,7 @@ def seed(**options):
     call_command("seedhistory", **{"instances": 40, "jobs": 3} | options)
 
 
-@pytest.mark.django_db
-def test_history_has_what_was_asked_for():
+def test_history_has_what_was_asked_for(each_database):
     seed()
     assert (Job.objects.count(), Instance.objects.count(), Attempt.objects.count()) == (3, 40, 40)
     assert Event.objects.filter(kind="instance.ended").count() == 40
