@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 
 from jobs import actions
 from jobs.admin.bulk import Change, Row
-from jobs.admin.choosing import chosen_of, page_of
+from jobs.admin.choosing import chosen_of, is_second_click, page_of
 from jobs.admin.outcomes import act_on_each
 from jobs.core.states import LIVE, Status
 from jobs.models import Instance
@@ -67,7 +67,8 @@ def _ask_or_act(
     if chosen is None:
         return None
     if request.POST.get("step") == "apply":
-        act(chosen)
+        if not is_second_click(request):
+            act(chosen)
         return None
     context: dict[str, Any] = {
         **admin.admin_site.each_context(request),

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from jobs.admin.bulk import Done, Row, apply, plan
 from jobs.admin.bulk_form import BulkEdit, BulkForm
-from jobs.admin.choosing import chosen_of, page_of
+from jobs.admin.choosing import chosen_of, is_second_click, page_of
 from jobs.admin.outcomes import answers_of, tell_refusals
 from jobs.models import Job
 
@@ -39,7 +39,8 @@ def bulk_edit(
     if step == "form" or not form.is_valid():
         return _page(admin, request, form, _rows(BulkEdit(), chosen), step="form")
     if step == "apply":
-        _apply(request, form.edit, chosen)
+        if not is_second_click(request):
+            _apply(request, form.edit, chosen)
         return None
     return _page(admin, request, form, _rows(form.edit, chosen), step="preview")
 

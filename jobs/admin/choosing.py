@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import secrets
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.cache import cache
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -14,6 +16,8 @@ from jobs.admin.bulk import Row
 
 # Each is a transaction of its own, and the page lists them all.
 MOST_AT_ONCE = 1_000
+MARK = re.compile(r"[\w-]{1,40}", re.ASCII)
+MARK_SECONDS = 3_600
 KEY = re.compile(r"(\d{1,18}):(\d{1,9})")
 
 
@@ -39,4 +43,17 @@ def page_of(rows: list[Row], action: str) -> dict[str, Any]:
         "first": rows[0].pk if rows else 0,
         "checkbox": ACTION_CHECKBOX_NAME,
         "action": action,
+        "mark": secrets.token_urlsafe(12),
     }
+
+
+def is_second_click(request: HttpRequest) -> bool:
+    """Whether this very page was sent before, which a double click does: what runs once now would run twice.
+
+    Each page has a mark of its own; a program that sends none is taken at its word.
+    """
+    mark = request.POST.get("mark", "")
+    if not MARK.fullmatch(mark) or cache.add(f"bulk:{request.user.pk}:{mark}", True, MARK_SECONDS):
+        return False
+    messages.info(request, "The page was sent twice; what it asks for is done once.")
+    return True

@@ -137,6 +137,15 @@ def test_run_now_says_when_it_would_wait(admin_client):
     assert not Instance.objects.exists()
 
 
+def test_double_click_runs_once(admin_client):
+    job = make_job()
+    mark = act(admin_client, "run_now", job).context["mark"]
+    change(admin_client, job, run_now="on", mark=mark)
+    told = messages(change(admin_client, job, run_now="on", mark=mark))
+    assert "sent twice" in told[0]
+    assert Instance.objects.count() == 1
+
+
 def test_cancel_is_shown_before_it_is_done(admin_client):
     job = make_job()
     rows = [make_instance(job, status) for status in ("queued", "running", "success")]
