@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+logger = logging.getLogger(__name__)
 
 MAX_ANSWER_BYTES = 4096
 MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
@@ -87,4 +91,12 @@ class LauncherProcess:
     def close(self) -> None:
         """Its runners live on."""
         self.socket.close()
-        self.process.wait(END_SECONDS)
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # somebody has stopped it: it must not keep the service from ending
+            logger.error("the launcher (process %d) did not end in %g s and is killed", self.process.pid, END_SECONDS)
+            self.process.kill()
+
+    def go_on(self) -> None:
+        """If somebody has stopped it: no attempt would start any more."""
+        self.process.send_signal(signal.SIGCONT)

@@ -66,6 +66,10 @@ class Starter:
         if self._launcher:
             self._launcher.close()
 
+    def nudge(self) -> None:
+        if self._launcher:
+            self._launcher.go_on()
+
     def _again(self, wanted: Wanted, reason: str) -> None:
         """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
         self._loop.insist(partial(self._if_it_never_ran, wanted, reason))
