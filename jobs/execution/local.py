@@ -6,6 +6,7 @@ The order of the steps, and what a crash between any two of them means, is docs/
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,8 @@ from pathlib import Path
 from jobs.execution.environment import NODE_FILE, environment_of
 from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind, Report
 from jobs.execution.launching import LauncherProcess
-from jobs.execution.loop import Loop
-from jobs.execution.settle import NEVER_RAN, Holder, left_of, lost, outcome_of, settle, started_facts, utc
+from jobs.execution.loop import Loop, LoopClosedError
+from jobs.execution.settle import NEVER_RAN, Gone, Holder, left_of, lost, outcome_of, settle, started_facts, utc
 from jobs.execution.spec import Result
 from jobs.execution.starter import Starter
 from jobs.execution.watcher import Watcher
@@ -50,7 +51,10 @@ class LocalExecutor:
         self._loop.start()
 
     def close(self) -> None:
-        """Do what was asked so far, then stop. Runners live on, to be adopted by the next executor."""
+        """Do what was asked so far, then stop, within seconds whatever hangs.
+
+        Runners live on, to be adopted by the next executor.
+        """
         self._loop.post(self._watcher.forget_all)
         self._loop.stop()
         self._starter.close()
@@ -77,16 +81,31 @@ class LocalExecutor:
             return Recovery(RecoveryKind.NEVER_RAN)
         if isinstance(settled, Result):
             return Recovery(RecoveryKind.ENDED, outcome_of(settled))
+        why = settled.why if isinstance(settled, Gone) else ""
         facts = started_facts(path)
         if isinstance(settled, Holder):
             self._loop.post(partial(self._watcher.adopt, ref, settled, started=bool(facts)))
         elif left_of(path, ref.token):
-            self._loop.post(partial(self._watcher.sweep, ref))
+            self._loop.post(partial(self._watcher.sweep, ref, why))
         else:
-            return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0))
+            return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0, why))
         started_at = utc(facts["at"]) if facts else None
         return Recovery(RecoveryKind.ADOPTED, started_at=started_at)
 
     def forget(self, ref: AttemptRef) -> None:
         """Its outcome is durable: watch it no more."""
         self._loop.post(partial(self._watcher.forget, ref))
+
+    def nudge(self) -> None:
+        """Have go on what a job has stopped (`kill -STOP $PPID`); to be called now and then, as with each heartbeat."""
+        self._loop.post(self._watcher.nudge)
+        self._loop.post(self._starter.nudge)
+
+    def answers(self, seconds: float) -> bool:
+        """Whether the executor's thread takes what it is asked within `seconds`. False once it is closed."""
+        answered = threading.Event()
+        try:
+            self._loop.post(answered.set)
+        except LoopClosedError:
+            return False
+        return answered.wait(seconds)

@@ -11,14 +11,17 @@
     work/         the job's workspace
 
 A directory is held open by its descriptor: one that was removed and made again under the same name is not it any
-more, which is what keeps a late runner out of the new one. Standard library only.
+more, which is what keeps a late runner out of the new one. A job may put anything into the one that it runs in: nothing
+here waits for a FIFO, follows a link or reads without end. Standard library only.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
+import stat
 from typing import Any, Self
 
 SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
@@ -26,22 +29,33 @@ CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK = "job", "log", "work"
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
+MAX_FILE_BYTES = 1 << 20
+MAX_SPEC_BYTES = 16 << 20  # an environment as large as exec takes, written in escapes
+NOT_ORDINARY = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a FIFO or a socket", errno.EISDIR: "a directory",
+                errno.EACCES: "what its owner may not open"}  # fmt: skip
 
 
 class BrokenFileError(ValueError):
     """A file of a run directory that is there but does not hold what it should."""
 
+    def __init__(self, path: str, found: str, expected: str = "a JSON object") -> None:
+        super().__init__(f"{path} holds {found}, expected {expected}")
+
+
+class NotAFileError(BrokenFileError):
+    """A name of a run directory under which there is something else than an ordinary file."""
+
     def __init__(self, path: str, found: str) -> None:
-        super().__init__(f"{path} holds {found}, expected a JSON object")
+        super().__init__(path, found, "an ordinary file")
 
 
 class RunDir:
     """One run directory, held open. `path` is for people and for exec; files are reached through `fd`."""
 
     def __init__(self, path: str) -> None:
-        """FileNotFoundError if it is not there (any more)."""
+        """FileNotFoundError if it is not there (any more), or something else than a directory is."""
         self.path = path
-        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.fd = open_directory(path)
 
     def close(self) -> None:
         os.close(self.fd)
@@ -60,7 +74,19 @@ class RunDir:
         return True
 
     def open(self, name: str, flags: int) -> int:
-        return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE, dir_fd=self.fd)
+        """Without waiting. NotAFileError for anything else than a file, or, if `flags` say so, a directory."""
+        always = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # the last for a FIFO, which opens when others please
+        try:
+            fd = os.open(name, flags | always, PRIVATE_FILE, dir_fd=self.fd)
+        except OSError as error:
+            if error.errno in NOT_ORDINARY and not flags & os.O_DIRECTORY:
+                raise NotAFileError(f"{self.path}/{name}", NOT_ORDINARY[error.errno]) from error
+            raise
+        mode = os.fstat(fd).st_mode
+        if not (stat.S_ISREG(mode) or flags & os.O_DIRECTORY):
+            os.close(fd)
+            raise NotAFileError(f"{self.path}/{name}", "a directory" if stat.S_ISDIR(mode) else "a FIFO or a device")
+        return fd
 
     def make_dir(self, name: str) -> None:
         os.mkdir(name, PRIVATE_DIR, dir_fd=self.fd)
@@ -71,11 +97,14 @@ class RunDir:
             fd = self.open(name, os.O_RDONLY)
         except FileNotFoundError:
             return None
+        limit = MAX_SPEC_BYTES if name == SPEC else MAX_FILE_BYTES
         with os.fdopen(fd, "rb") as file:
-            content = file.read()
+            content = file.read(limit + 1)
+        if len(content) > limit:
+            raise BrokenFileError(f"{self.path}/{name}", f"more than {limit} bytes")
         try:
             data = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter for brackets nested without end
             raise BrokenFileError(f"{self.path}/{name}", f"{content[:40]!r}") from error
         if not isinstance(data, dict):
             raise BrokenFileError(f"{self.path}/{name}", type(data).__name__)
@@ -87,15 +116,59 @@ class RunDir:
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
         beside = f"{name}.tmp"
-        fd = self.open(beside, os.O_WRONLY | os.O_CREAT)  # not O_TRUNC: that would give back space that was kept
+        fd = self._open_beside(beside)
         try:
             write_all(fd, content)
             os.ftruncate(fd, len(content))
-            os.rename(beside, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            try:
+                self._rename(beside, name)
+            except IsADirectoryError:
+                self.set_aside(name)
+                self._rename(beside, name)
             if durable:
                 sync(fd)
         finally:
             os.close(fd)
+
+    def _open_beside(self, name: str) -> int:
+        flags = os.O_WRONLY | os.O_CREAT  # not O_TRUNC: that would give back space that was kept
+        try:
+            return self.open(name, flags)
+        except NotAFileError:
+            self.set_aside(name)
+            return self.open(name, flags)
+
+    def set_aside(self, name: str) -> None:
+        """Out of the way with what a job has put where our file belongs. Kept, as <name>.void1 and so on."""
+        number = 1
+        while self.has(aside := f"{name}.void{number}"):
+            number += 1
+        self._rename(name, aside)
+
+    def _rename(self, name: str, other: str) -> None:
+        os.rename(name, other, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+
+def open_directory(path: str) -> int:
+    try:
+        fd = open_as_directory(path)
+    except NotADirectoryError as error:
+        raise FileNotFoundError(errno.ENOENT, "no directory (any more)", path) from error
+    except PermissionError:  # a job may have taken its owner's right, and the owner takes it back
+        os.chmod(path, PRIVATE_DIR)  # noqa: PTH101 pathlib costs start-up
+        fd = open_as_directory(path)
+    try:
+        found = os.fstat(fd)
+        if found.st_uid == os.geteuid() and found.st_mode & PRIVATE_DIR != PRIVATE_DIR:
+            os.fchmod(fd, PRIVATE_DIR)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def open_as_directory(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
 def sync(fd: int) -> None:

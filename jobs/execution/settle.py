@@ -15,7 +15,7 @@ from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
 from jobs.execution import moment
 from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
-from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, RunDir
+from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
 from jobs.execution.tree import Process, marked, send_all
 
@@ -31,7 +31,9 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Its runner is gone without a result."""
+    """Its runner is gone without a result that can be read; `why` that is, if it left one."""
+
+    why: str = ""
 
 
 NEVER_RAN = None
@@ -45,31 +47,36 @@ def settle(path: str) -> Settled:
     with suppress(FileNotFoundError), RunDir(path) as rundir:  # it may be removed while we look
         if not rundir.has(SPEC):
             return NEVER_RAN
-        while (said := claim_as_recovery(rundir)) is None:
-            if holder := open_holder(rundir):
-                return Holder(holder[1])
+        try:
+            while (said := claim_as_recovery(rundir)) is None:
+                if holder := open_holder(rundir):
+                    return Holder(holder[1])
+        except NotAFileError as error:  # only a job that runs can have done it: who else holds it cannot be seen
+            return result_in(rundir) or Gone(f"was lost: its claim cannot be read: {error}")
         if said == RECOVERY:
             return NEVER_RAN
         return result_in(rundir) or Gone()  # only now: before, a living runner could have written it after our look
     return NEVER_RAN
 
 
-def read_result(path: str) -> Result | None:
-    """The result in `path`, None if there is none yet, or no directory. OSError if the disk does not give it."""
+def read_result(path: str) -> Result | Gone | None:
+    """The result in `path`, Gone if it cannot be read, None if there is none yet, or no directory. OSError if the disk
+    does not give it.
+    """
     with suppress(FileNotFoundError), RunDir(path) as rundir:
         return result_in(rundir)
     return None
 
 
-def result_in(rundir: RunDir) -> Result | None:
-    """Whatever it holds, an outcome can be made of it: what cannot be read is lost, and stops nobody."""
+def result_in(rundir: RunDir) -> Result | Gone | None:
+    """Of a Result an outcome can be made. What cannot be read no runner wrote, so something of the attempt may live."""
     try:
-        if not (data := rundir.read_json(RESULT)):
+        if (data := rundir.read_json(RESULT)) is None:
             return None
         result = Result.from_json(data)
         outcome_of(result)  # an unknown kind, or a moment that is none
     except (ValueError, TypeError, OverflowError) as error:
-        return Result("", OutcomeKind.LOST, time.time(), f"it has ended, but its result cannot be read: {error}")
+        return Gone(f"it has ended, but its result cannot be read: {error}")
     return result
 
 
@@ -118,18 +125,19 @@ def kill(found: list[Process]) -> None:
         logger.error("process %d of a lost attempt belongs to another user: it must be ended by hand", one.pid)
 
 
-def lost(path: str, token: str, ended: int) -> Outcome:
+def lost(path: str, token: str, ended: int, why: str = "") -> Outcome:
     """Its outcome, also written as its result, so that every later look says the same and its log counts as complete.
 
-    `ended`: how many processes the sweep has ended.
+    `ended`: how many processes the sweep has ended. `why`: if that is known already.
     """
     at = started_facts(path).get("at")
-    result = Result(token, OutcomeKind.LOST, time.time(), why_lost(path, ended), started_at=at, descendants_ended=ended)
+    why = why or why_lost(path, ended)
+    result = Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended)
     outcome = outcome_of(result)
     try:
         with RunDir(path) as rundir:
             rundir.write_json(RESULT, result.to_json(), durable=True)
-    except OSError as error:
+    except (OSError, BrokenFileError) as error:
         logger.warning("%s: that the attempt is lost could not be written: %s", path, error)
     return outcome
 
@@ -141,7 +149,7 @@ def why_lost(path: str, ended: int) -> str:
         restarted = spec.asked_at.boot_id != moment.boot_id()
     except FileNotFoundError:
         return "was lost: its run directory was removed while it ran"
-    except (BrokenFileError, FormatError, TypeError):
+    except (BrokenFileError, FormatError, TypeError, AttributeError):  # whatever a job has made of it
         restarted = False
     if restarted:
         return "was lost: the machine was restarted before the end was recorded"

@@ -15,6 +15,7 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "dict[str, Any]": (dict,),
     "None": (type(None),),
 }  # fmt: skip
+LARGEST = {"exit_code": 1 << 31, "signal": 1 << 15, "descendants_ended": 1 << 31}  # what the store has room for
 
 
 class FormatError(ValueError):
@@ -98,6 +99,9 @@ class Result:
         for name, value in values.items():
             if not isinstance(value, tuple(JSON_TYPES[kind] for kind in types[name])):
                 raise FormatError("result.json", f"{name} {str(value)[:40]!r}")
+            if isinstance(value, int | float) and not 0 <= value < LARGEST.get(name, 1 << 63):  # nor is nan
+                raise FormatError("result.json", f"{name} {str(value)[:40]}")
+        values["error"] = values.get("error", "").encode("utf-8", "replace").decode()
         return cls(**values)
 
 

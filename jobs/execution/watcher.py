@@ -15,7 +15,7 @@ from typing import Any
 from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
 from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, BrokenFileError, RunDir
 from jobs.execution.settle import (
     NEVER_RAN,
     Gone,
@@ -55,6 +55,10 @@ class Watched:
         """Fine if it has ended."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, number)
+
+    def go_on(self) -> None:
+        """A stopped process takes a TERM only when it goes on; one that runs does not notice."""
+        self.signal(signal.SIGCONT)
 
     def close(self) -> None:
         for fd in (self.pidfd, self.notes):
@@ -125,8 +129,11 @@ class Watcher:
 
     def _conclude(self, ref: AttemptRef, again: Action | None) -> None:
         """The runner is gone: `again` if nothing says that it began."""
-        if result := read_result(self.path(ref)):
-            self._ended(ref, result)
+        found = read_result(self.path(ref))
+        if isinstance(found, Result):
+            self._ended(ref, found)
+        elif isinstance(found, Gone):
+            self.sweep(ref, found.why)
         elif again:
             again()
         elif self.settle(ref) is NEVER_RAN:  # it did: somebody has removed its run directory
@@ -143,7 +150,7 @@ class Watcher:
         elif isinstance(settled, Result):
             self._ended(ref, settled)
         elif isinstance(settled, Gone):
-            self.sweep(ref)
+            self.sweep(ref, settled.why)
         return settled
 
     def _ended(self, ref: AttemptRef, result: Result) -> None:
@@ -151,25 +158,25 @@ class Watcher:
         never = result.started_at is None
         self._report(NotStarted(ref, outcome, result.node_refused) if never else Ended(ref, outcome))
 
-    def sweep(self, ref: AttemptRef) -> None:
-        """End what a killed runner left; Ended is reported once nothing of it is seen."""
-        self._loop.insist(partial(self._sweep, ref, set()))
+    def sweep(self, ref: AttemptRef, why: str = "") -> None:
+        """End what a killed runner left; Ended is reported once nothing of it is seen. `why`: see `lost`."""
+        self._loop.insist(partial(self._sweep, ref, set(), why))
 
-    def _sweep(self, ref: AttemptRef, ended: set[tuple[int, int]]) -> None:
+    def _sweep(self, ref: AttemptRef, ended: set[tuple[int, int]], why: str) -> None:
         path = self.path(ref)
         while found := left_of(path, ref.token):
             ended.update((one.pid, one.started) for one in found)
             kill(found)
             with suppress(ProcessLookupError):
                 pidfd = os.pidfd_open(found[0].pid)
-                self._loop.on_readable(pidfd, partial(self._sweep_on, ref, ended, pidfd))
+                self._loop.on_readable(pidfd, partial(self._sweep_on, ref, ended, why, pidfd))
                 return
-        self._report(Ended(ref, lost(path, ref.token, len(ended))))
+        self._report(Ended(ref, lost(path, ref.token, len(ended), why)))
 
-    def _sweep_on(self, ref: AttemptRef, ended: set[tuple[int, int]], pidfd: int) -> None:
+    def _sweep_on(self, ref: AttemptRef, ended: set[tuple[int, int]], why: str, pidfd: int) -> None:
         self._loop.no_longer(pidfd)
         os.close(pidfd)
-        self._loop.insist(partial(self._sweep, ref, ended))
+        self._loop.insist(partial(self._sweep, ref, ended, why))
 
     # --- The wish to end ---
 
@@ -183,17 +190,25 @@ class Watcher:
             with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
                 if not rundir.has(RESULT):
                     os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
-        except OSError:
+        except (OSError, BrokenFileError):
             if watched:
                 watched.signal(CANCEL_SIGNAL)
+                watched.go_on()
             raise
         if watched:
             watched.signal(signal.SIGTERM)
+            watched.go_on()
+
+    def nudge(self) -> None:
+        """Have every runner go on that its job has stopped: it holds the job to no time limit, nor sees its end."""
+        for watched in self._watched.values():
+            watched.go_on()
 
     def _pass_on(self, ref: AttemptRef) -> None:
         """A wish from before there was a pidfd to say so."""
         if (watched := self._watched.get(ref)) and self.is_cancelled(ref):
             watched.signal(signal.SIGTERM)
+            watched.go_on()
 
     def is_cancelled(self, ref: AttemptRef) -> bool:
         with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
