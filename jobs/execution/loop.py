@@ -16,6 +16,7 @@ from jobs.execution.claim import ForeignHolderError
 logger = logging.getLogger(__name__)
 
 LATER_SECONDS = 1.0
+STOP_SECONDS = 5.0
 Action = Callable[[], None]
 
 
@@ -43,11 +44,16 @@ class Loop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Do what was posted so far, then end; returns when it has ended."""
+        """Do what was posted so far, then end; returns when it has ended, or at the latest after STOP_SECONDS: a thread
+        that hangs in the disk must not keep the service from ending.
+        """
         self.post(self._stop)
-        self._thread.join()
+        self._thread.join(STOP_SECONDS)
         with self._gate:
             self._closed = True
+            if self._thread.is_alive():  # its descriptors are left to it
+                logger.error("the executor's thread did not end in %g s and is left behind", STOP_SECONDS)
+                return
             self._poll.close()
             os.close(self._wake)
 
@@ -81,6 +87,10 @@ class Loop:
         except (OSError, ForeignHolderError) as error:
             if str(error) != refusal:
                 logger.warning("tried again until it can be done: %s", error)
+            self.later(partial(self.insist, action, str(error)))
+        except Exception as error:
+            if str(error) != refusal:
+                logger.exception("tried again until it can be done, after an error that nobody foresaw")
             self.later(partial(self.insist, action, str(error)))
 
     def _run(self) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from jobs.execution import loop as loop_module
-from jobs.execution.loop import Loop
+from jobs.execution.loop import Loop, LoopClosedError
 from tests.execution.running import DEADLINE_SECONDS
 
 
@@ -60,3 +60,43 @@ def test_number_of_a_closed_file_is_not_taken_for_its_heir(loop):
     for fds in pipes:
         for fd in fds:
             os.close(fd)
+
+
+def test_thread_that_hangs_is_left_behind_at_the_end(monkeypatch, caplog):
+    """A thread that waited for a FIFO kept a SIGTERM from ending the service."""
+    monkeypatch.setattr(loop_module, "STOP_SECONDS", 0.05)
+    loop, released = Loop("hanging"), threading.Event()
+    loop.start()
+    loop.post(released.wait)
+    loop.stop()
+    assert "is left behind" in caplog.text
+    with pytest.raises(LoopClosedError):
+        loop.post(released.set)
+    released.set()
+    loop._thread.join(DEADLINE_SECONDS)
+    assert not loop._thread.is_alive()
+
+
+def test_what_fails_unforeseen_is_tried_again(loop, caplog):
+    """It was dropped: the attempt kept its cores until the next start."""
+    errors, done = [RecursionError("one"), ValueError("two")], threading.Event()
+
+    def fail_twice():
+        if errors:
+            raise errors.pop()
+        done.set()
+
+    loop.post(partial(loop.insist, fail_twice))
+    assert done.wait(DEADLINE_SECONDS)
+    assert "nobody foresaw" in caplog.text
+
+
+def test_executor_tells_whether_it_answers(node):
+    released = threading.Event()
+    assert node.executor.answers(DEADLINE_SECONDS)
+    node.executor._loop.post(released.wait)
+    assert not node.executor.answers(0.01)
+    released.set()
+    assert node.executor.answers(DEADLINE_SECONDS)
+    node.executor.close()
+    assert not node.executor.answers(DEADLINE_SECONDS)
