@@ -38,11 +38,11 @@ def latest_output(instance: Instance, chars: int) -> Output:
     path = rundir_of(attempt)
     try:
         printed = log.tail_text(path, chars)
-    except BrokenFileError as broken:  # one damaged file must not hide the others of a list
+        if instance.status in QUIET:
+            return Output(printed, "")
+        said = _stderr(path, chars) if printed else ""
+    except (BrokenFileError, OSError, ValueError) as broken:  # one damaged file must not hide the others of a list
         return Output("", str(broken))
-    if instance.status in QUIET:
-        return Output(printed, "")
-    said = _stderr(path, chars) if printed else ""
     lines = [part for part in (said.rstrip("\n"), instance.error) if part]
     return Output(printed, "\n".join(lines)[-chars:])
 

@@ -1,10 +1,14 @@
 """Reading what a job printed, while it prints and afterwards. Offsets count bytes of both streams in order of reading.
 
-`path` is always the run directory. Standard library only.
+`path` is always the run directory. A job may put anything into log/: what no runner writes there is passed over.
+Standard library only.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +16,7 @@ from pathlib import Path
 from jobs.execution.logwriter import (
     ENTRY,
     NOTICE,
+    SEGMENT_ENTRIES,
     STDERR,
     STDOUT,
     SUFFIX_DATA,
@@ -19,10 +24,14 @@ from jobs.execution.logwriter import (
     segment_name,
     unfinished_bytes,
 )
-from jobs.execution.rundir import LOG, RESULT, RunDir
+from jobs.execution.rundir import LOG, RESULT, NotAFileError, RunDir
 
 __all__ = ["NOTICE", "STDERR", "STDOUT", "Entry", "LogChunk", "LogState", "TextChunk", "dropped_bytes",
            "entries", "read", "read_text", "state", "tail", "tail_text"]  # fmt: skip
+
+SEGMENT = re.compile(rf"([0-9]{{20}}){re.escape(SUFFIX_DATA)}")
+MAX_ENTRY_BYTES = 16 << 20  # a segment is about a megabyte
+LAST_MICROS = 4_102_444_800_000_000  # the year 2100: any later moment is none, and some have no date
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,13 @@ def state(path: Path | str) -> LogState:
         return LogState(end, complete=False)
     said = result.get("log")
     facts = said if isinstance(said, dict) else {}
-    return LogState(max(end, facts.get("bytes", 0)), True, facts.get("lost_bytes", 0), facts.get("error", ""))
+    error = facts.get("error")
+    error = error if isinstance(error, str) else ""
+    return LogState(max(end, whole(facts.get("bytes"))), True, whole(facts.get("lost_bytes")), error)
+
+
+def whole(number: object) -> int:
+    return max(0, number) if isinstance(number, int) else 0
 
 
 def read(path: Path | str, start: int = 0, limit: int = 65536, stream: int | None = None) -> LogChunk:
@@ -136,8 +151,8 @@ def entries(path: Path | str, start: int = 0) -> Iterator[Entry]:
     for segment, end in segments(path):
         if end <= start:
             continue
-        data = read_segment(path, segment, 0, end - segment)
-        for offset, at, stream, part in split(path, segment, data):
+        data = read_segment(path, segment, 0, min(end - segment, MAX_ENTRY_BYTES))
+        for offset, at, stream, part in split(path, segment, segment, data):
             skip = max(0, start - offset)
             if part[skip:]:
                 yield Entry(offset + skip, at, stream, part[skip:])
@@ -156,16 +171,21 @@ def result_of(path: Path | str) -> dict[str, object] | None:
 
 def segments(path: Path | str) -> list[tuple[int, int]]:
     """(offset, offset after its last byte) of each segment that is kept and not empty, in order."""
-    found = []
-    folder = Path(path) / LOG
-    for file in folder.glob(f"*{SUFFIX_DATA}") if folder.is_dir() else ():
-        try:
-            size = file.stat().st_size
-        except FileNotFoundError:  # dropped while we looked
-            continue
-        if size:
-            found.append((int(file.stem), int(file.stem) + size))
-    return sorted(found)
+    try:
+        with RunDir(f"{path}/{LOG}") as folder, os.scandir(folder.fd) as files:
+            named = [(int(name[1]), readable_bytes(file)) for file in files if (name := SEGMENT.fullmatch(file.name))]
+    except FileNotFoundError:  # it has printed nothing, or the whole directory was removed
+        return []
+    return sorted((offset, offset + size) for offset, size in named if size)
+
+
+def readable_bytes(file: os.DirEntry[str]) -> int:
+    """Nothing for what is no file, or one that its owner may not read."""
+    try:
+        found = file.stat(follow_symlinks=False)
+    except FileNotFoundError:  # dropped while we looked
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IRUSR else 0
 
 
 def dropped_bytes(path: Path | str, start: int, end: int) -> int:
@@ -176,35 +196,33 @@ def dropped_bytes(path: Path | str, start: int, end: int) -> int:
 
 def read_segment(path: Path | str, segment: int, skip: int, limit: int) -> bytes:
     """Nothing if the segment was dropped meanwhile."""
+    return read_file(path, segment_name(segment, SUFFIX_DATA), skip, limit)
+
+
+def read_file(path: Path | str, name: str, skip: int, limit: int) -> bytes:
     try:
-        with (Path(path) / LOG / segment_name(segment, SUFFIX_DATA)).open("rb") as file:
+        with RunDir(f"{path}/{LOG}") as folder, os.fdopen(folder.open(name, os.O_RDONLY), "rb") as file:
             file.seek(skip)
             return file.read(limit)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotAFileError):
         return b""
 
 
-def split(path: Path | str, segment: int, data: bytes) -> Iterator[tuple[int, float, int, bytes]]:
-    """(offset, at, stream, bytes) of each read in the segment whose first bytes are `data`."""
-    try:
-        raw = (Path(path) / LOG / segment_name(segment, SUFFIX_INDEX)).read_bytes()
-    except FileNotFoundError:
-        return
+def split(path: Path | str, segment: int, first: int, data: bytes) -> Iterator[tuple[int, float, int, bytes]]:
+    """(offset, at, stream, bytes) of each read in `data`, which lies at offset `first` in the segment. What the index
+    does not tell of is left out.
+    """
+    raw = read_file(path, segment_name(segment, SUFFIX_INDEX), 0, 2 * SEGMENT_ENTRIES * ENTRY.size)
     index = list(ENTRY.iter_unpack(raw[: len(raw) - len(raw) % ENTRY.size]))
-    ends = [offset for offset, _, _ in index[1:]] + [segment + len(data)]
-    for (offset, micros, stream), end in zip(index, ends, strict=True):
-        if part := data[offset - segment : end - segment]:
-            yield offset, micros / 1e6, stream, part
+    ends = [offset for offset, _, _ in index[1:]] + [first + len(data)]
+    for (offset, micros, stream), end in zip(index, ends, strict=False):  # no entries have one end
+        if part := data[max(0, offset - first) : max(0, end - first)]:
+            yield max(first, offset), min(micros, LAST_MICROS) / 1e6, stream, part
 
 
 def of_stream(path: Path | str, segment: int, first: int, part: bytes, stream: int) -> bytes:
     """Those of the bytes `part`, which lie at offset `first`, that `stream` printed."""
-    kept = []
-    padded = b"\0" * (first - segment) + part
-    for offset, _, came_by, data in split(path, segment, padded):
-        if came_by == stream and offset + len(data) > first:
-            kept.append(data[max(0, first - offset) :])
-    return b"".join(kept)
+    return b"".join(data for _, _, came_by, data in split(path, segment, first, part) if came_by == stream)
 
 
 def leading_rest(data: bytes) -> int:

@@ -12,6 +12,7 @@ import errno
 import os
 import struct
 import time
+from contextlib import suppress
 
 from jobs.execution.rundir import LOG, RunDir
 
@@ -99,7 +100,8 @@ class LogWriter:
 
     def _directory(self) -> int:
         if self._dir < 0:
-            self._rundir.make_dir(LOG)
+            with suppress(FileExistsError):  # the job may have made it
+                self._rundir.make_dir(LOG)
             self._dir = self._rundir.open(LOG, os.O_RDONLY | os.O_DIRECTORY)
         return self._dir
 
@@ -118,7 +120,8 @@ class LogWriter:
 
     def _remove(self, offset: int) -> None:
         for suffix in (SUFFIX_DATA, SUFFIX_INDEX):
-            os.unlink(segment_name(offset, suffix), dir_fd=self._dir)
+            with suppress(FileNotFoundError):  # the job may have removed it
+                os.unlink(segment_name(offset, suffix), dir_fd=self._dir)
 
 
 class Segment:
