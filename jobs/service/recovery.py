@@ -67,6 +67,9 @@ def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered,
         # What cannot be seen may still run: it keeps its cores, and the next start asks again.
         log.error("attempt %s of instance %s is left as it is: %s", attempt.number, attempt.instance_id, error)
         return
+    except Exception:  # one attempt must never stop the node
+        log.exception("attempt %s of instance %s is left as it is", attempt.number, attempt.instance_id)
+        return
     log.info("attempt %s of instance %s: %s", attempt.number, attempt.instance_id, found.kind)
     if found.outcome is not None:
         recovered.inputs.append(Ended(attempt.instance_id, attempt.token, found.outcome))

@@ -101,7 +101,9 @@ def test_attempt_in_hand_is_not_asked_for():
     assert (found.launch, found.inputs) == ([], [])
 
 
-@pytest.mark.parametrize("error", [ForeignHolderError("/runs/1"), OSError(5, "Input/output error")])
+@pytest.mark.parametrize(
+    "error", [ForeignHolderError("/runs/1"), OSError(5, "Input/output error"), RecursionError("unforeseen")]
+)
 def test_attempt_that_cannot_be_seen_keeps_its_cores(error, caplog):
     found = recovered(in_flight("running"), error)
     assert (found.launch, found.inputs) == ([], [])
