@@ -1,6 +1,8 @@
 """The list of instances: its filters, its pages, and actions on many at once."""
 
+import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -319,3 +321,13 @@ def test_indexes_of_the_list_leave_the_queue_its_own(status, order, index):
     plan = Instance.objects.filter(status=status).order_by(order, "id").explain()
     assert f"INDEX {index}" in plan
     assert "TEMP B-TREE" not in plan
+
+
+def test_tiles_and_job_page_lead_to_their_part_of_the_list(visitor):
+    job, node = make_job("a & b/?=c"), make_node()
+    failed = end(make_running(job, node), "failed").pk
+    waits, runs = make_waiting(make_job()).pk, make_running(make_job("other"), node).pk
+    tiles = re.findall(r'tile" href="/instances/\?([^"]+)"', visitor.get("/").content.decode())
+    assert [listed(unescape(query)) for query in tiles] == [[runs], [waits], [failed]]
+    of_job = re.findall(r'href="/instances/\?(job=[^"]+)"', visitor.get(f"/jobs/{job.pk}/").content.decode())
+    assert [listed(unescape(query)) for query in of_job] == [[failed]]
