@@ -19,7 +19,6 @@ TREND = 30
 LEAST_SECONDS = 0.2
 # Advice on fewer runs would be a guess.
 ENOUGH_RUNS = 5
-SLACK = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,8 @@ class JobNeeds:
     @property
     def advice(self) -> str:
         """What would do, where it reserves whole cores that no run used."""
-        # The second process that writes a log for a moment does not need a second core.
-        enough = max(1, math.ceil(self.used - SLACK)) if self.used is not None else self.cores
+        # By the number that is shown: a moment of a second process does not need a second core.
+        enough = max(1, math.ceil(round(self.used, 1))) if self.used is not None else self.cores
         if self.attempts < ENOUGH_RUNS or enough >= self.cores:
             return ""
         return f"{_cores(enough)} would do, and others could start sooner"
