@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
@@ -29,6 +29,7 @@ from jobs.models import Instance
 PORTION = 50
 REST_SECONDS = 0.05
 MOST_IDS = 1000
+KEPT = timedelta(days=30)  # after its end; the events of the instances tell longer
 ACTS_ON = {"cancel": LIVE, "retry": TERMINAL}
 
 log = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ def begin(
     counts = counts_chosen(ids, action) if ids is not None else counts_matching(wanted, action, up_to, now)
     if not counts:
         raise NothingToDo(f"There is nothing to {action} any more; look at the list again.")
+    BulkOperation.objects.filter(ended_at__lt=now - KEPT).delete()
     return BulkOperation.objects.create(
         action=action,
         actor=actor,

@@ -300,6 +300,15 @@ def test_deleted_meanwhile_costs_the_others_nothing():
     assert "There is no instance" in ended.refusal
 
 
+def test_operations_of_last_month_are_forgotten():
+    old, ended = begun().pk, timezone.now() - operations.KEPT - timedelta(minutes=1)
+    BulkOperation.objects.update(ended_at=ended)
+    job = make_job("another")
+    new = operations.begin("cancel", actor="ann", now=timezone.now(), ids=[make_waiting(job).pk]).pk
+    assert list(BulkOperation.objects.values_list("pk", flat=True)) == [new]
+    assert new != old
+
+
 def test_running_operation_is_said_above_the_list(visitor):
     operation = begun()
     assert f'<a href="/instances/operations/{operation.pk}/">Cancel 3 instances</a>: running' in html(visitor)
