@@ -188,7 +188,8 @@ class Watcher:
         watched = self._watched.get(ref)
         try:
             with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:
-                if not rundir.has(RESULT):
+                ended = not watched and rundir.has(RESULT)  # while it is watched, only its job can have written one
+                if not (ended or rundir.has(CANCEL)):
                     os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
         except (OSError, BrokenFileError):
             if watched:

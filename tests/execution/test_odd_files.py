@@ -112,6 +112,15 @@ def test_odd_file_is_named_when_it_is_read(tmp_path, odd):
         rundir.read_json(RESULT)
 
 
+@pytest.mark.parametrize("odd", ["echo {} > ../result.json", "mkdir ../result.json", "mkfifo ../cancel"])
+def test_odd_file_keeps_no_wish_from_its_runner(node, odd):
+    """Where a result lay, the wish was not written, and a TERM without it is a stray."""
+    ref = node.launch(f"{odd}; echo ready; exec sleep 600")
+    until(lambda: list((node.path(ref) / "log").glob("*.log")))
+    node.executor.cancel(ref)
+    assert node.outcome(ref).kind == OutcomeKind.CANCELLED
+
+
 # --- Stopped ---
 
 
