@@ -116,6 +116,7 @@ class RunDir:
 
     def write(self, name: str, content: bytes, *, durable: bool = False) -> None:
         beside = f"{name}.tmp"
+        take_back(self.fd)
         fd = self._open_beside(beside)
         try:
             write_all(fd, content)
@@ -158,13 +159,18 @@ def open_directory(path: str) -> int:
         os.chmod(path, PRIVATE_DIR)  # noqa: PTH101 pathlib costs start-up
         fd = open_as_directory(path)
     try:
-        found = os.fstat(fd)
-        if found.st_uid == os.geteuid() and found.st_mode & PRIVATE_DIR != PRIVATE_DIR:
-            os.fchmod(fd, PRIVATE_DIR)
+        take_back(fd)
     except OSError:
         os.close(fd)
         raise
     return fd
+
+
+def take_back(fd: int) -> None:
+    """Give its owner the right to the directory again, if a job has taken it."""
+    found = os.fstat(fd)
+    if found.st_uid == os.geteuid() and found.st_mode & PRIVATE_DIR != PRIVATE_DIR:
+        os.fchmod(fd, PRIVATE_DIR)
 
 
 def open_as_directory(path: str) -> int:

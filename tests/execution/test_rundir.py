@@ -64,6 +64,13 @@ def test_torn_file_is_named_with_its_content(rundir):
         rundir.read_json(RESULT)
 
 
+def test_closed_directory_is_written_to(rundir):
+    """Its runner could not write its result for as long as it tried."""
+    os.fchmod(rundir.fd, 0)
+    rundir.write_json(RESULT, {"n": 1})
+    assert os.fstat(rundir.fd).st_mode & 0o777 == 0o700
+
+
 def test_interrupted_write_leaves_old_content(rundir, monkeypatch):
     rundir.write_json(RESULT, {"n": 1})
     monkeypatch.setattr(os, "write", Mock(side_effect=OSError(28, "No space left on device")))
