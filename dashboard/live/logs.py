@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.execution import log
+from jobs.execution.rundir import BrokenFileError
 
 FRAME_BYTES = 48 * 1024
 # A page that is further behind than this gets the end and a word about what it did not get: a flood must not pile up.
@@ -45,7 +46,10 @@ class LogTail:
         self._next.clear()
         if self.place is None:
             return False
-        state = log.state(self.place.path)
+        try:
+            state = log.state(self.place.path)
+        except BrokenFileError:  # a job wrote over its own result; it is put right when the attempt is settled
+            return True
         for cursor in cursors:
             if found := self._read_one(self.place, cursor, state.end):
                 self._next[cursor] = found

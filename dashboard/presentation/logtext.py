@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.live.logs import LogPlace
 from jobs.execution import log
+from jobs.execution.rundir import BrokenFileError
 
 FIRST_BYTES = 64 * 1024
 
@@ -30,7 +31,10 @@ class FirstText:
 def first_text(place: LogPlace | None) -> FirstText:
     if place is None:
         return FirstText()
-    start = max(0, log.state(place.path).end - FIRST_BYTES)
+    try:
+        start = max(0, log.state(place.path).end - FIRST_BYTES)
+    except BrokenFileError:  # a job wrote over its own result; it is put right when the attempt is settled
+        return FirstText()
     chunk = log.read_text(place.path, start, FIRST_BYTES)
     return FirstText(plain(chunk.text), chunk.end, chunk.start, chunk.complete)
 

@@ -25,10 +25,14 @@ from dashboard.views.acting import acted, actor_of
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.execution import log
+from jobs.execution.rundir import BrokenFileError
 from jobs.models import Instance
 
 MOST_BYTES = 256 * 1024
 DOWNLOAD_STEP = 256 * 1024
+
+
+NOTHING_YET = {"kind": "log", "attempt": 0, "start": 0, "end": 0, "text": "", "complete": False}
 
 
 @require_safe
@@ -78,8 +82,11 @@ def log_part(request: HttpRequest, instance_id: int) -> HttpResponse:
     """A frame of log text: from byte `start` on, or without it the end; of `attempt`, or without it the latest."""
     place = _place(instance_id, _chosen(request))
     if place is None:
-        return JsonResponse({"kind": "log", "attempt": 0, "start": 0, "end": 0, "text": "", "complete": False})
-    end = log.state(place.path).end
+        return JsonResponse(NOTHING_YET)
+    try:
+        end = log.state(place.path).end
+    except BrokenFileError:  # a job wrote over its own result; it is put right when the attempt is settled
+        return JsonResponse(NOTHING_YET)
     start = _whole(request.GET.get("start", "")) or 0
     # No more than the page would show: whoever wants all of it downloads it.
     first = max(start, end - FIRST_BYTES) if end - start > MOST_BYTES or "start" not in request.GET else start

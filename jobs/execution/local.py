@@ -6,7 +6,6 @@ The order of the steps, and what a crash between any two of them means, is docs/
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from jobs.execution.environment import NODE_FILE, environment_of
 from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind, Report
 from jobs.execution.launching import LauncherProcess
-from jobs.execution.loop import Loop, LoopClosedError
+from jobs.execution.loop import Loop
 from jobs.execution.settle import NEVER_RAN, Gone, Holder, left_of, lost, outcome_of, settle, started_facts, utc
 from jobs.execution.spec import Result
 from jobs.execution.starter import Starter
@@ -101,11 +100,6 @@ class LocalExecutor:
         self._loop.post(self._watcher.nudge)
         self._loop.post(self._starter.nudge)
 
-    def answers(self, seconds: float) -> bool:
-        """Whether the executor's thread takes what it is asked within `seconds`. False once it is closed."""
-        answered = threading.Event()
-        try:
-            self._loop.post(answered.set)
-        except LoopClosedError:
-            return False
-        return answered.wait(seconds)
+    def ask(self, answered: Callable[[], None]) -> None:
+        """Have `answered` called from the executor's thread, which shows that it takes what it is asked."""
+        self._loop.post(answered)

@@ -71,6 +71,8 @@ class EngineLoop(threading.Thread):
         self._store = OrmStore(node.pk, node.name)
         self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
         self._stopping = threading.Event()
+        self._executor_answered = threading.Event()
+        self._executor_answered.set()
         self._stopped = ""
         self._kept_for: int | None = None
         self._unsettled: dict[str, Outcome] = {}
@@ -166,10 +168,24 @@ class EngineLoop(threading.Thread):
                 self._unsettled[told.token] = told.outcome
 
     def _beat(self, now: datetime) -> None:
-        registration.beat(self._node.pk, now)
+        if self._executor_answers():
+            registration.beat(self._node.pk, now)
+        self._executor.nudge()
         self._on_beat()
         if self._look_at_disk(now):
             self._mailbox.put(AdmissionChanged(self._stopped))
+
+    def _executor_answers(self) -> bool:
+        """Whether it took what it was asked at the last beat. With one that hangs a node must not look well.
+
+        Never waited for, because this thread has starts to make.
+        """
+        if not self._executor_answered.is_set():
+            log.error("the executor has not answered for %s s; no heartbeat until it does", HEARTBEAT_SECONDS)
+            return False
+        self._executor_answered.clear()
+        self._executor.ask(self._executor_answered.set)
+        return True
 
     def _look_at_disk(self, now: datetime) -> bool:
         """Whether it changed if anything may start. Believed only once it is written: on a full disk that may fail."""

@@ -97,3 +97,11 @@ def in_own_connection(work):
         return work()
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("address", ["/instances/{}/", "/instances/{}/log/"])
+def test_result_that_a_job_wrote_over_breaks_no_page(visitor, running, address):
+    path = path_of(running.pk, 1, running.token)
+    printed(path, b"hello\n")
+    (path / "result.json").write_text("[" * 100_000)
+    assert visitor.get(address.format(running.pk)).status_code == 200

@@ -53,13 +53,9 @@ def refusing(run_pass):
 
 
 def crash_at(row: str) -> None:
-    from datetime import timedelta
-
-    from jobs.core import admission
     from jobs.execution import starter
     from jobs.execution.launch import Started
     from jobs.execution.launching import LauncherProcess
-    from jobs.service import loop
     from jobs.service.loop import EngineLoop
     from jobs.service.service import Service
     from jobs.store.orm import OrmStore
@@ -80,12 +76,25 @@ def crash_at(row: str) -> None:
         case "6 outcome committed":
             act = EngineLoop._act
             EngineLoop._act = lambda self, passed: die() if passed.finishes else act(self, passed)
+
+
+def have_fault(fault: str) -> None:
+    from datetime import timedelta
+
+    from jobs.core import admission
+    from jobs.execution.local import LocalExecutor
+    from jobs.service import loop
+
+    match fault:
+        case "the executor hangs":
+            loop.HEARTBEAT_SECONDS = 0.5
+            LocalExecutor.ask = lambda self, _answered: None
         case "impatient":
             admission.PATIENCE = timedelta(0)
         case "the database refuses":
             loop.run_pass = refusing(loop.run_pass)
         case _:
-            sys.exit(f"no such row: {row}")
+            sys.exit(f"no such row or fault: {fault}")
 
 
 ROWS = [
@@ -103,7 +112,7 @@ if __name__ == "__main__":
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
     django.setup()
-    crash_at(sys.argv[1])
+    (crash_at if sys.argv[1] in ROWS else have_fault)(sys.argv[1])
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(["manage.py", *sys.argv[2:]])

@@ -165,3 +165,10 @@ def test_cores_kept_for_a_big_one_are_shown(home: Home):
     gate.touch()
     assert set(home.until_all_ended().values()) == {"success"}
     until(lambda: models.Node.objects.get().kept_for is None)
+
+
+def test_node_whose_executor_hangs_looks_stale(home: Home):
+    home.start(crash_at="the executor hangs")
+    node = until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).first())
+    until(lambda: "has not answered" in (home.folder / "logs" / "service.log").read_text(), 30)
+    assert models.Node.objects.get(pk=node.pk).heartbeat_at <= node.heartbeat_at + timedelta(seconds=1)
