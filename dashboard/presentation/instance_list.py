@@ -6,48 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.filters import Cursor, InstanceFilter, cursor_in, filter_in, with_cursor
-from dashboard.presentation import amounts, looks
 from dashboard.presentation.counts import Count, counted
-from dashboard.presentation.looks import Look
+from dashboard.presentation.instance_row import InstanceRow, facts_of
 from dashboard.presentation.matching import ids_of_page, parts_matching
 from dashboard.presentation.rows import Regions, Row
-from jobs.core.states import TERMINAL
 from jobs.models import Instance, Job, Node
 
 PER_PAGE = 50
 MOST_PROPOSED = 500
 
-FIELDS = (
-    "pk", "job_id", "job__name", "status", "cancel_requested_at", "cause", "due_at", "started_at", "ended_at",
-    "exit_code", "error", "attempt_count", "node__name",
+# Columns only: a job's script may have a megabyte.
+COLUMNS = (
+    "job", "job__name", "node", "node__name", "status", "cancel_requested_at", "cause", "due_at", "started_at",
+    "ended_at", "exit_code", "error", "attempt_count",
 )  # fmt: skip
+LONGEST_ERROR = 300
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRow:
-    """`at` is when it ended, else when it began, else when it is due. `error` is cut short."""
+class ListedRow(InstanceRow):
+    """An instance among those of all jobs. Its error is cut short."""
 
-    instance_id: int
     job_id: int
     job_name: str
-    look: Look
-    cause: str
     node: str
-    at: datetime
-    seconds: float | None
-    attempts: int
     exit_code: int | None
-    error: str
-    can_cancel: bool
-    can_retry: bool
-
-    @property
-    def shown_id(self) -> str:
-        return str(self.instance_id)
-
-    @property
-    def lasted(self) -> str:
-        return "" if self.seconds is None else amounts.duration(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +103,16 @@ def _without_extra(ids: list[int], cursor: Cursor) -> tuple[list[int], bool]:
 
 
 def _rows(ids: list[int]) -> list[Row]:
-    # Columns only: a job's script may have a megabyte.
-    found = Instance.objects.filter(pk__in=ids).order_by("-pk").values_list(*FIELDS, named=True)
+    found = Instance.objects.filter(pk__in=ids).order_by("-pk").select_related("job", "node").only(*COLUMNS)
     return [(f"i{one.pk}", _row(one)) for one in found]
 
 
-def _row(one: object) -> ListedRow:
-    values = dict(zip(FIELDS, one, strict=True))  # type: ignore[call-overload]  # a named tuple of FIELDS
-    status, stopping = values["status"], values["cancel_requested_at"] is not None
-    began, ended = values["started_at"], values["ended_at"]
+def _row(instance: Instance) -> ListedRow:
+    facts = facts_of(instance)
     return ListedRow(
-        instance_id=values["pk"],
-        job_id=values["job_id"],
-        job_name=values["job__name"],
-        look=looks.of_instance(status, stopping=stopping),
-        cause=str(Instance.Cause(values["cause"]).label),
-        node=values["node__name"] or "",
-        at=ended or began or values["due_at"],
-        seconds=(ended - began).total_seconds() if began and ended else None,
-        attempts=values["attempt_count"],
-        exit_code=values["exit_code"],
-        error=values["error"][:300],
-        can_cancel=status not in TERMINAL and not stopping,
-        can_retry=status in TERMINAL,
+        **facts | {"error": facts["error"][:LONGEST_ERROR]},
+        job_id=instance.job_id,
+        job_name=instance.job.name,
+        node=instance.node.name if instance.node else "",
+        exit_code=instance.exit_code,
     )

@@ -5,41 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from dashboard.presentation import amounts, looks
+from dashboard.presentation.instance_row import instance_row
 from dashboard.presentation.jobuse import TREND, needs_of, trend_of
-from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
 from dashboard.presentation.schedules import schedule_card
-from jobs.core.states import TERMINAL
 from jobs.models import Instance, Job, Schedule
 from jobs.store.schedules import spec_of
 
 RECENT = 20
 LONGEST_SHOWN = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceRow:
-    """`at` is when it ended, else when it began, else when it is due."""
-
-    instance_id: int
-    look: Look
-    cause: str
-    at: datetime
-    seconds: float | None
-    attempts: int
-    error: str
-    can_cancel: bool
-    can_retry: bool
-
-    @property
-    def shown_id(self) -> str:
-        return str(self.instance_id)
-
-    @property
-    def lasted(self) -> str:
-        return "" if self.seconds is None else amounts.duration(self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +83,6 @@ def find(job_id: int) -> Job:
     if job is None:
         raise Gone(f"Job {job_id} does not exist; it may have been deleted.")
     return job
-
-
-def instance_row(instance: Instance) -> InstanceRow:
-    stopping = instance.cancel_requested_at is not None
-    ended = instance.status in TERMINAL
-    ran = instance.ended_at is not None and instance.started_at is not None
-    return InstanceRow(
-        instance_id=instance.pk,
-        look=looks.of_instance(instance.status, stopping=stopping),
-        cause=str(Instance.Cause(instance.cause).label),
-        at=instance.ended_at or instance.started_at or instance.due_at,
-        seconds=(instance.ended_at - instance.started_at).total_seconds() if ran else None,  # type: ignore[operator]  # `ran`
-        attempts=instance.attempt_count,
-        error=instance.error,
-        can_cancel=not ended and not stopping,
-        can_retry=ended,
-    )
 
 
 def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
