@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import connection
-
 from jobs.core.decisions import Begin, Finish, Start
 from jobs.core.states import OutcomeKind, Status
 from jobs.store.events import NewEvent
@@ -14,17 +12,17 @@ from jobs.store.statement import RowsStatement
 
 _HELD = {"cores": "json", "virtual": "int", "memory_mb": "int"}
 
-_START_COLUMNS = {
-    "id": "int",
-    "revision": "int",
-    "attempt": "int",
-    "token": "text",
-    "node_id": "int",
-    "at": "moment",
-    **_HELD,
-}
-
-_START_SQL = """
+START = RowsStatement(
+    {
+        "id": "int",
+        "attempt": "int",
+        "token": "text",
+        "node_id": "int",
+        "at": "moment",
+        **_HELD,
+        "revision": "int",
+    },
+    """
     UPDATE jobs_instance SET status = 'running', token = v.token, node_id = v.node_id, attempt_count = v.attempt,
         cores = v.cores, virtual_cores = v.virtual, memory_mb = v.memory_mb,
         started_at = COALESCE(jobs_instance.started_at, v.at), retry_at = NULL, hold_code = '', hold_subject = '{}'
@@ -32,15 +30,15 @@ _START_SQL = """
         AND jobs_instance.attempt_count = v.attempt - 1
         AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_instance.job_id
                     AND jobs_job.revision = v.revision AND jobs_job.paused_at IS NULL)
-        {claimable}
+        {on_postgres}
     RETURNING jobs_instance.id
-"""
-
-# Two nodes that want overlapping sets of rows would wait for each other, or deadlock: skip what another is claiming.
-_CLAIM_POSTGRES = """
-    AND jobs_instance.id IN (SELECT c.id FROM jobs_instance c
-                             WHERE c.id = v.id AND c.status = 'queued' FOR UPDATE SKIP LOCKED)
-"""
+    """,
+    # Two nodes that want overlapping sets of rows would wait for each other, or deadlock: skip what another claims.
+    on_postgres="""
+        AND jobs_instance.id IN (SELECT c.id FROM jobs_instance c
+                                 WHERE c.id = v.id AND c.status = 'queued' FOR UPDATE SKIP LOCKED)
+    """,
+)
 
 ATTEMPT = RowsStatement(
     {"instance_id": "int", "number": "int", "token": "text", "node_id": "int", "created_at": "moment", **_HELD},
@@ -113,39 +111,9 @@ USUAL = RowsStatement(
 
 def start(decisions: Sequence[Start], at: datetime, node_id: int, actor: str) -> tuple[set[int], list[NewEvent]]:
     """Returns the ids that could not be claimed, and the events of those that were."""
-    claim = _CLAIM_POSTGRES if connection.vendor == "postgresql" else ""
-    statement = RowsStatement(_START_COLUMNS, _START_SQL.replace("{claimable}", claim))
-    moved = {
-        row[0]
-        for row in statement.run(
-            (
-                d.instance_id,
-                d.job_revision,
-                d.attempt,
-                d.token,
-                node_id,
-                at,
-                list(d.allocation.cores),
-                d.allocation.virtual,
-                d.allocation.memory_mb,
-            )
-            for d in decisions
-        )
-    }
+    moved = {row[0] for row in START.run((*_attempt(d, node_id, at), d.job_revision) for d in decisions)}
     won = [d for d in decisions if d.instance_id in moved]
-    ATTEMPT.run(
-        (
-            d.instance_id,
-            d.attempt,
-            d.token,
-            node_id,
-            at,
-            list(d.allocation.cores),
-            d.allocation.virtual,
-            d.allocation.memory_mb,
-        )
-        for d in won
-    )
+    ATTEMPT.run(_attempt(d, node_id, at) for d in won)
     events = [
         NewEvent(
             at,
@@ -161,6 +129,12 @@ def start(decisions: Sequence[Start], at: datetime, node_id: int, actor: str) ->
         for d in won
     ]
     return {d.instance_id for d in decisions} - moved, events
+
+
+def _attempt(start: Start, node_id: int, at: datetime) -> tuple[object, ...]:
+    """The values of an attempt's row, in the order of ATTEMPT's columns, which START's begin with."""
+    held = start.allocation
+    return start.instance_id, start.attempt, start.token, node_id, at, list(held.cores), held.virtual, held.memory_mb
 
 
 def begin(decisions: Sequence[Begin], at: datetime, actor: str) -> list[NewEvent]:
