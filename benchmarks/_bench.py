@@ -68,7 +68,7 @@ def session_key() -> str:
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
     from django.contrib.sessions.backends.db import SessionStore
 
-    user = get_user_model().objects.create_superuser("reader", password="reader-of-pages")  # noqa: S106
+    user = get_user_model().objects.create_superuser("reader", password="reader-of-pages")  # noqa: S106 - of a database that is removed
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"

@@ -75,7 +75,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         self.visitor = Visitor(session.session_key, user.pk)
         self.pace = Pace(MOST_MESSAGES_PER_SECOND)
 
-    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002 - Channels'
         if self.visitor is None:
             return
         try:

@@ -1,7 +1,7 @@
 """One pass of the scheduler: facts in, decisions out.
 
 The engine holds the near part of what the store knows: schedules, what is due soon, what is ready, what runs here. It
-decides as if every decision will be committed; what the store refuses is told by `refused`, and it forgets it.
+decides as if every decision will be committed; what the store refused is told to `settle`, and it forgets it.
 """
 
 from __future__ import annotations
@@ -75,6 +75,11 @@ class Engine:
         decisions.extend(self._queue_due(now))
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
+
+    def wake_at(self) -> datetime | None:
+        """When to step next if nothing happens before; None: only when something does."""
+        moments = (self.schedules.next_moment(), self._due.next_moment(), self._patience_at)
+        return min((moment for moment in moments if moment is not None), default=None)
 
     def adopt(self, job: Job, instance: Instance, run: Run) -> None:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
@@ -290,11 +295,6 @@ class Engine:
         slots = len(run.allocation.cores) + run.allocation.virtual
         ends_at = expected_end(run.since, job.expected_seconds, now)
         return Holding(instance_id, slots, run.allocation.memory_mb, ends_at)
-
-    def wake_at(self) -> datetime | None:
-        """When to step next if nothing happens before; None: only when something does."""
-        moments = (self.schedules.next_moment(), self._due.next_moment(), self._patience_at)
-        return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _without_superseded(decisions: list[Decision]) -> list[Decision]:
