@@ -54,8 +54,9 @@ def main(arguments: list[str]) -> None:
     check_python()
     try:
         make_environment()
-        install([RUNTIME, TESTS] if "--tests" in arguments else [RUNTIME])
-        fetch_frontend_libraries()
+        tests = "--tests" in arguments
+        install([RUNTIME, TESTS] if tests else [RUNTIME])
+        fetch_frontend_libraries(tests)
     except OSError as error:
         raise SetupFailed(f"cannot set up {ROOT} ({error}); make it writable, or use another copy.") from None
 
@@ -91,13 +92,16 @@ def install(locks: list[str]) -> None:
         mark_done(VENV, lock)
 
 
-def fetch_frontend_libraries() -> None:
-    if is_done(NODE_MODULES, FRONTEND):
+def fetch_frontend_libraries(tests: bool) -> None:
+    """What browsers get; with `tests` also what only tests use, which npm calls development."""
+    wanted = f"tests-{FRONTEND}" if tests else FRONTEND
+    if is_done(NODE_MODULES, FRONTEND, wanted):
         return
     npm = npm_of_machine() or npm_of_wheel()
     say("Fetching the front-end libraries")
-    run([*npm, *NPM_CI], "the front-end libraries")
-    mark_done(NODE_MODULES, FRONTEND)
+    run([*npm, *NPM_CI, *([] if tests else ["--omit=dev"])], "the front-end libraries")
+    for stamp in {FRONTEND, wanted}:  # npm has emptied the folder
+        mark_done(NODE_MODULES, FRONTEND, stamp)
 
 
 def npm_of_machine() -> list[str] | None:
@@ -136,13 +140,14 @@ def run(command: list[str], what: str) -> None:
     raise SetupFailed(f"{what} cannot be installed: {last_line(said)} (all of it: {LOG})")
 
 
-def is_done(folder: Path, lock: str) -> bool:
-    stamp = folder / f".rota-{lock}"
-    return stamp.is_file() and stamp.read_text() == digest(lock)
+def is_done(folder: Path, lock: str, stamp: str = "") -> bool:
+    """Whether what the lock names is there; `stamp` tells one use of it from another."""
+    mark = folder / f".rota-{stamp or lock}"
+    return mark.is_file() and mark.read_text() == digest(lock)
 
 
-def mark_done(folder: Path, lock: str) -> None:
-    (folder / f".rota-{lock}").write_text(digest(lock))
+def mark_done(folder: Path, lock: str, stamp: str = "") -> None:
+    (folder / f".rota-{stamp or lock}").write_text(digest(lock))
 
 
 def digest(lock: str) -> str:

@@ -90,3 +90,14 @@ def test_npm_of_machine_must_read_our_lock(setup, monkeypatch, tmp_path, version
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert (setup.npm_of_machine() is not None) is usable
+
+
+def test_only_tests_fetch_what_only_tests_use(setup, monkeypatch, tmp_path):
+    fetched = []
+    monkeypatch.setattr(setup, "NODE_MODULES", tmp_path)
+    monkeypatch.setattr(setup, "npm_of_machine", lambda: ["npm"])
+    monkeypatch.setattr(setup, "run", lambda command, _what: fetched.append("--omit=dev" not in command))
+    (tmp_path / setup.FRONTEND).write_text("{}")
+    for tests in (False, False, True, True, False):
+        setup.fetch_frontend_libraries(tests)
+    assert fetched == [False, True]
