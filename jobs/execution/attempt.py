@@ -19,10 +19,11 @@ from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, STARTED, WORK, RunDir
+from jobs.execution.samples import SampleFile
 from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
-from jobs.execution.usage import MemoryPeak
+from jobs.execution.usage import Usage
 from jobs.execution.verdict import CANCEL as CANCELLED
 from jobs.execution.verdict import TIMEOUT, verdict
 
@@ -84,7 +85,7 @@ class Attempt:
         self.started_at, self.started = time.time(), time.monotonic()
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
-        self.memory = MemoryPeak(os.getpid(), self.started)
+        self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
         self.tell_started()
 
     def tell_started(self) -> None:
@@ -113,12 +114,12 @@ class Attempt:
 
     def next_moment(self) -> float:
         if self.ending:
-            return min(self.ending.next_at, self.memory.next_at)
-        return min(self.timeout_at, self.memory.next_at)
+            return min(self.ending.next_at, self.usage.next_at)
+        return min(self.timeout_at, self.usage.next_at)
 
     def on_time(self, now: float) -> None:
-        if now >= self.memory.next_at:
-            self.memory.sample()
+        if now >= self.usage.next_at:
+            self.usage.sample()
         if self.ending:
             if now >= self.ending.next_at and (count := self.ending.step(now)):
                 self.log.notice(f"KILL sent to {processes(count)} that did not end")
@@ -171,7 +172,7 @@ class Attempt:
             ended_at=self.job_ended_at,
             duration_seconds=self.job_ended - self.started,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
-            peak_memory_bytes=self.memory.bytes(),
+            peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
         )
 

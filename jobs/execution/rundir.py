@@ -7,6 +7,7 @@
     cancel        its presence is the wish to end the attempt, for which the runner looks when it gets a SIGTERM;
                   where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
     log/          what the job printed, if anything: see log.py
+    samples       cores and memory that it used, over its time: see samples.py
     result.json   how it ended; its space is taken at the start, as result.json.tmp
     work/         the job's workspace
 
@@ -26,7 +27,7 @@ from typing import Any, Self
 
 SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
 CLAIM, CANCEL = "claim", "cancel"
-SCRIPTS, LOG, WORK = "job", "log", "work"
+SCRIPTS, LOG, WORK, SAMPLES = "job", "log", "work", "samples"
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 MAX_FILE_BYTES = 1 << 20

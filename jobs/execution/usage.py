@@ -1,7 +1,8 @@
-"""How much memory the tree of a job takes: samples of the whole, since the kernel's own peak is of one process.
+"""What the tree of a job uses, in samples of the whole: memory, since the kernel's own peak is of one process; and cores.
 
 Resident memory summed over processes counts shared pages once for each; where that would make a new peak and there
-are several processes, their proportional shares are asked for instead. Standard library only.
+are several processes, their proportional shares are asked for instead. The time on cores is that of all that live and,
+by the kernel's sums, of all that were waited for. Standard library only.
 """
 
 from __future__ import annotations
@@ -9,45 +10,80 @@ from __future__ import annotations
 import os
 import resource
 import time
+from typing import NamedTuple
 
+from jobs.execution.samples import Sample, SampleFile
 from jobs.execution.tree import descendant_pids, read_proc
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 FIRST_SECONDS, USUAL_SECONDS = 0.1, 1.0
 COST_FACTOR = 50  # a sample that takes long, of a huge tree, is taken less often: at most 2 % of a core
 
 
-class MemoryPeak:
-    def __init__(self, root: int, started_at: float) -> None:
+class Usage:
+    def __init__(self, root: int, started_at: float, file: SampleFile) -> None:
+        """`started_at`: monotonic seconds; `file` gets every sample."""
         self._root = root
-        self._sampled = 0
+        self._started_at = started_at
+        self._file = file
+        self._peak = 0
+        self._sampled = Sample(0.0, 0.0, 0)
+        self._cpu_seconds = 0.0
         self._own_image = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self.next_at = started_at + FIRST_SECONDS
 
     def sample(self) -> None:
         began = time.monotonic()
         pids = descendant_pids(self._root)
-        total = sum(map(resident_bytes, pids))
-        if total > self._sampled and len(pids) > 1:
-            total = sum(map(proportional_bytes, pids))
-        self._sampled = max(self._sampled, total)
+        found = [use for use in map(use_of, pids) if use]
+        memory = sum(use.memory_bytes for use in found)
+        if memory > self._peak and len(pids) > 1:
+            memory = sum(map(proportional_bytes, pids))
+        self._peak = max(self._peak, memory)
+        self._note(began - self._started_at, waited_for() + sum(use.cpu_seconds for use in found), memory)
         ended = time.monotonic()
         self.next_at = ended + max(USUAL_SECONDS, COST_FACTOR * (ended - began))
 
-    def bytes(self) -> int:
+    def _note(self, seconds: float, cpu_seconds: float, memory: int) -> None:
+        # Less than before when one ended between the two looks: it counts in the next sample.
+        used = max(0.0, cpu_seconds - self._cpu_seconds)
+        past = seconds - self._sampled.seconds
+        self._cpu_seconds = max(self._cpu_seconds, cpu_seconds)
+        self._sampled = Sample(seconds, used / past if past > 0 else 0.0, memory)
+        self._file.add(self._sampled)
+
+    def peak_bytes(self) -> int:
         """The highest sample, or the largest single process that has ended by the kernel's count. That one includes
         the runner's own image, which a child has before exec, so it says nothing if it is not larger than that; for a
         job too short for a sample it is all there is, an upper bound.
         """
         largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-        if self._sampled and largest <= self._own_image:
-            return self._sampled
-        return max(self._sampled, largest)
+        if self._peak and largest <= self._own_image:
+            return self._peak
+        return max(self._peak, largest)
 
 
-def resident_bytes(pid: int) -> int:
-    words = read_proc(pid, "statm").split()
-    return int(words[1]) * PAGE_BYTES if words else 0
+class Use(NamedTuple):
+    """Of one process: its resident memory, and its time on cores with that of the children it has waited for."""
+
+    memory_bytes: int
+    cpu_seconds: float
+
+
+def use_of(pid: int) -> Use | None:
+    """None for one that is gone."""
+    content = read_proc(pid, "stat")
+    if not content:
+        return None
+    words = content[content.rindex(b")") + 2 :].split()
+    return Use(int(words[21]) * PAGE_BYTES, sum(map(int, words[11:15])) / TICKS_A_SECOND)
+
+
+def waited_for() -> float:
+    """Seconds on cores of all descendants that are gone, as far as they were waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def proportional_bytes(pid: int) -> int:
@@ -55,4 +91,5 @@ def proportional_bytes(pid: int) -> int:
     for line in read_proc(pid, "smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
-    return resident_bytes(pid)
+    use = use_of(pid)
+    return use.memory_bytes if use else 0

@@ -98,5 +98,5 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
         for name in ("attempt", "claim", "ending", "launcher", "logwriter", "moment", "program", "pump", "rundir",
-                     "runner", "spawn", "spec", "tree", "usage", "verdict")
+                     "runner", "samples", "spawn", "spec", "tree", "usage", "verdict")
     }  # fmt: skip
