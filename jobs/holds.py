@@ -18,12 +18,13 @@ from jobs.core.cores import CoreManager
 from jobs.core.prediction import Holding, NodeRoom, Prediction, Room, Waiting, expected_end, queue_starts
 from jobs.core.records import Allocation, Demand, Job
 from jobs.core.states import WAITING, Status
-from jobs.nodes import state_of
+from jobs.nodes import draining, state_of
 from jobs.store import read
 
 # Predictions further down the queue than this would be guesses upon guesses.
 LOOKED_THROUGH = 200
 UNTIL_RESUMED = "it waits until the job is resumed"
+UNTIL_UNDRAINED = "it waits until a node that can run it takes work again"
 UNTIL_STARTED = "it waits until the scheduler is started"
 SOON = "starts in a moment"
 
@@ -44,6 +45,11 @@ class _Live:
 
     node: models.Node
     room: NodeRoom
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing starts there; empty where it does."""
+        return self.node.admission_stopped or draining(self.node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,9 @@ def _due(instance: models.Instance, scene: _Scene) -> HoldView:
     if not able:
         because = "it waits until a node runs that is large enough"
         return HoldView("node_too_small", _too_small(demand, scene.live), None, because)
-    starting = [live for live in able if not live.node.admission_stopped]
+    starting = [live for live in able if not live.stopped]
+    if not starting and not any(live.node.admission_stopped for live in able):
+        return HoldView("draining", _stopped(able), None, UNTIL_UNDRAINED)
     if not starting:
         return HoldView("admission_stopped", _stopped(able), None, "it waits until starts are allowed again")
     if instance.pk in scene.queue:
@@ -203,8 +211,13 @@ def _too_small(demand: Demand, live: Sequence[_Live]) -> str:
 
 def _stopped(able: Sequence[_Live]) -> str:
     if len(able) == 1:
-        return able[0].node.admission_stopped
-    return "; ".join(f"on {live.node.name}: {live.node.admission_stopped.rstrip('.')}" for live in able)
+        return able[0].stopped
+    return "; ".join(_stopped_there(live) for live in able)
+
+
+def _stopped_there(live: _Live) -> str:
+    said = live.node.admission_stopped
+    return f"on {live.node.name}: {said.rstrip('.')}" if said else live.stopped
 
 
 def _scene(now: datetime) -> _Scene:
@@ -223,7 +236,7 @@ def _scene(now: datetime) -> _Scene:
         .order_by("order_key", "id")[:LOOKED_THROUGH]
     )
     waiting = [Waiting(row.pk, _demand(row.job), read.job(row.job).expected_seconds) for row in rows]
-    starts = queue_starts(waiting, [one.room for one in live if not one.node.admission_stopped], now)
+    starts = queue_starts(waiting, [one.room for one in live if not one.stopped], now)
     silent = [node for node in nodes if node.heartbeat_at and state_of(node, now) == "stale"]
     last_seen = max(silent, key=lambda node: node.heartbeat_at or now, default=None)
     return _Scene(now, live, last_seen, {one.instance_id: one.demand for one in waiting}, starts)

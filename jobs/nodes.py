@@ -21,6 +21,11 @@ def state_of(node: Node, now: datetime) -> State:
     return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
 
 
+def draining(node: Node) -> str:
+    """Why a node that is drained starts nothing, as part of a sentence; empty of all others."""
+    return f"node {node.name} is draining" if node.drained_at else ""
+
+
 def slots_of(node: Node) -> int:
     """Physical and virtual ones together; none of a node whose cores are not known yet."""
     return CoreManager(node.cores, overcommit=node.overcommit).slots if node.cores else 0

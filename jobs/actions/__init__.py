@@ -19,6 +19,7 @@ from jobs.actions.answers import (
 from jobs.actions.deletion import delete_job
 from jobs.actions.instances import cancel_instance, retry_instance
 from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
+from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Created",
     "Deleted",
     "InvalidInput",
+    "NodeChanged",
     "NotFound",
     "Preview",
     "Problem",
@@ -39,9 +41,11 @@ __all__ = [
     "check_new_job",
     "create_job",
     "delete_job",
+    "drain_node",
     "pause_job",
     "preview",
     "resume_job",
     "retry_instance",
     "run_job",
+    "undrain_node",
 ]

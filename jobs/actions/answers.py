@@ -37,7 +37,7 @@ class Refused(ActionError):
 
 
 class NotFound(ActionError):
-    """There is no such job or instance."""
+    """There is no such job, instance or node."""
 
     def __init__(self, what: str, identifier: object) -> None:
         super().__init__(f"There is no {what} {identifier}; it may have been deleted.")

@@ -187,6 +187,7 @@ class ResourcesAnswer(Schema):
 
 
 class NodeResources(ResourcesAnswer):
+    node_id: int
     node: str
     state: str
     cores: list[int]
@@ -198,6 +199,7 @@ class SystemResources(ResourcesAnswer):
 
 
 class NodeHealth(Schema):
+    node_id: int
     node: str
     state: str
     version: str
@@ -206,7 +208,19 @@ class NodeHealth(Schema):
     stopped_at: Moment | None
     heartbeat_at: Moment | None
     admission_stopped: str
+    drained_at: Moment | None
+    drained_by: str
     notices: list[str]
+
+
+class DrainAnswer(Schema):
+    node_id: int
+    node: str
+    state: str
+    drained_at: Moment | None
+    drained_by: str
+    running: int
+    changed: bool
 
 
 class SystemHealth(Schema):

@@ -1,13 +1,25 @@
-"""What the nodes have and what is given out of it; whether they live, `jobs.nodes` tells."""
+"""What the nodes have and what is given out of it, and taking one out of work. If they live, `jobs.nodes` tells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Router
+
+from jobs import actions
+from jobs.api import answers
+from jobs.api.auth import actor_of
+from jobs.api.moments import iso
+from jobs.api.strict import identifier
 from jobs.core.states import Status
 from jobs.models import Instance, Node
-from jobs.nodes import slots_of
+from jobs.nodes import slots_of, state_of
+
+router = Router(tags=["nodes"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,33 @@ class Resources:
     def utilization_percent(self) -> float:
         """Physical cores given out, of those that there are."""
         return round(100 * self.used_physical / self.total_physical, 1) if self.total_physical else 0.0
+
+
+@router.post("/nodes/{node_id}/drain", response={200: answers.DrainAnswer, **answers.REFUSALS})
+def drain_node(request: HttpRequest, node_id: str) -> Any:
+    """It starts nothing new and lets what runs end, also after a restart, until it is undrained."""
+    number = identifier("node", node_id)
+    return _drained(actions.drain_node(number, actor=actor_of(request), now=timezone.now()))
+
+
+@router.post("/nodes/{node_id}/undrain", response={200: answers.DrainAnswer, **answers.REFUSALS})
+def undrain_node(request: HttpRequest, node_id: str) -> Any:
+    """It takes work again."""
+    number = identifier("node", node_id)
+    return _drained(actions.undrain_node(number, actor=actor_of(request), now=timezone.now()))
+
+
+def _drained(done: actions.NodeChanged) -> dict[str, Any]:
+    node = Node.objects.get(pk=done.node_id)
+    return {
+        "node_id": node.pk,
+        "node": node.name,
+        "state": state_of(node, timezone.now()),
+        "drained_at": iso(node.drained_at),
+        "drained_by": node.drained_by,
+        "running": Instance.objects.filter(status=Status.RUNNING, node=node).count(),
+        "changed": done.changed,
+    }
 
 
 def resources_by_node(nodes: Iterable[Node]) -> dict[int, Resources]:

@@ -30,7 +30,13 @@ def system_resources(request: HttpRequest) -> Any:
     total = sum((by_node[node.pk] for node in nodes if state_of(node, now) == "live"), Resources())
     each = [
         _resources(by_node[node.pk])
-        | {"node": node.name, "state": state_of(node, now), "cores": node.cores, "overcommit": node.overcommit}
+        | {
+            "node_id": node.pk,
+            "node": node.name,
+            "state": state_of(node, now),
+            "cores": node.cores,
+            "overcommit": node.overcommit,
+        }
         for node in nodes
     ]
     return _resources(total) | {"nodes": each}
@@ -67,6 +73,7 @@ def _resources(resources: Resources) -> dict[str, Any]:
 
 def _node(node: Node, now: Any) -> dict[str, Any]:
     return {
+        "node_id": node.pk,
         "node": node.name,
         "state": state_of(node, now),
         "version": node.version,
@@ -75,5 +82,7 @@ def _node(node: Node, now: Any) -> dict[str, Any]:
         "stopped_at": iso(node.stopped_at),
         "heartbeat_at": iso(node.heartbeat_at),
         "admission_stopped": node.admission_stopped,
+        "drained_at": iso(node.drained_at),
+        "drained_by": node.drained_by,
         "notices": node.notices,
     }

@@ -22,6 +22,10 @@ class Node(models.Model):
     memory_mb = models.PositiveIntegerField(default=0, help_text="Memory that may be reserved.")
     notices = models.JSONField(default=list, blank=True, help_text="Sentences about what this machine cannot do.")
     admission_stopped = models.TextField(blank=True, default="", help_text="Why nothing new starts here.")
+    drained_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it starts nothing new and lets what runs end."
+    )
+    drained_by = models.CharField(max_length=150, blank=True, default="", help_text="The name of who drained it.")
     kept_for = models.BigIntegerField(null=True, blank=True, help_text="Free cores are kept for this instance.")
     started_at = models.DateTimeField(null=True, blank=True)
     stopped_at = models.DateTimeField(null=True, blank=True)

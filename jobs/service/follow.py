@@ -18,6 +18,7 @@ class Follower:
         self._version = changes.DataVersion()
         self._position = 0
         self.behind = False
+        self._node_changed = False
         self._refused_instances: set[int] = set()
         self._refused_schedules: set[int] = set()
         self.horizon = horizon.Horizon(until=datetime.min)  # noqa: DTZ901 - replaced by the first load
@@ -48,7 +49,13 @@ class Follower:
             return []
         found = changes.since(self._position, but_of=self._actor)
         self._position, self.behind = found.position, found.more
+        self._node_changed = self._node_changed or found.node
         return self._read(found.jobs, found.instances) + self._read_refused()
+
+    def take_node_changed(self) -> bool:
+        """Whether, since the last time it was asked, somebody else changed a node: perhaps this one."""
+        changed, self._node_changed = self._node_changed, False
+        return changed
 
     def _read_refused(self) -> list[Input]:
         instances, schedules = self._refused_instances, self._refused_schedules

@@ -26,6 +26,7 @@ from jobs.service.capacity import Capacity
 from jobs.service.disk import DiskGuard
 from jobs.service.every import Every
 from jobs.service.follow import Follower
+from jobs.service.gate import Gate
 from jobs.service.launching import launches
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
@@ -69,11 +70,10 @@ class EngineLoop(threading.Thread):
         self._load = load
         self._on_beat = on_beat
         self._store = OrmStore(node.pk, node.name)
-        self._disk = DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB)
+        self._gate = Gate(node, DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB))
         self._stopping = threading.Event()
         self._executor_answered = threading.Event()
         self._executor_answered.set()
-        self._stopped = ""
         self._kept_for: int | None = None
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
@@ -122,6 +122,8 @@ class EngineLoop(threading.Thread):
         if looks or poked:
             # Before the ends: a row that was read as running must not come after the end of its attempt.
             inputs = [*self._follower.look(poked=poked), *inputs]
+        if self._follower.take_node_changed() and self._gate.look_at_wish():
+            inputs.append(AdmissionChanged(self._gate.stopped))
         inputs += self._beyond_horizon(now)
         self._pass(now, inputs)
         if self._follower.behind:
@@ -172,8 +174,8 @@ class EngineLoop(threading.Thread):
             registration.beat(self._node.pk, now)
         self._executor.nudge()
         self._on_beat()
-        if self._look_at_disk(now):
-            self._mailbox.put(AdmissionChanged(self._stopped))
+        if self._gate.look_at_disk(now):
+            self._mailbox.put(AdmissionChanged(self._gate.stopped))
 
     def _executor_answers(self) -> bool:
         """Whether it took what it was asked at the last beat. With one that hangs a node must not look well.
@@ -185,15 +187,6 @@ class EngineLoop(threading.Thread):
             return False
         self._executor_answered.clear()
         self._executor.ask(self._executor_answered.set)
-        return True
-
-    def _look_at_disk(self, now: datetime) -> bool:
-        """Whether it changed if anything may start. Believed only once it is written: on a full disk that may fail."""
-        stopped = self._disk.look(self._stopped)
-        if stopped == self._stopped:
-            return False
-        registration.stop_admission(self._node, stopped, now)
-        self._stopped = stopped
         return True
 
     def _beyond_horizon(self, now: datetime) -> list[Input]:
@@ -228,9 +221,11 @@ class EngineLoop(threading.Thread):
         )
         self._in_hand.update(recovered.adopted)
         now = utc_now()
-        self._look_at_disk(now)
+        self._gate.look_at_disk(now)
         self._launch(launches(recovered.launch))  # before anything can ask them to stop
-        self._pass(now, [AdmissionChanged(self._stopped), *self._follower.begin(now), *recovered.inputs])
+        known = self._follower.begin(now)
+        self._gate.look_at_wish()  # after its place in the feed is noted: a wish in between is seen twice, not missed
+        self._pass(now, [AdmissionChanged(self._gate.stopped), *known, *recovered.inputs])
         for ref in recovered.stop:
             self._executor.cancel(ref)
 

@@ -20,13 +20,14 @@ NO_CHANGE = frozenset({"instance.held", "attempt.began"})
 class Changes:
     """`position`: the last event looked at; `more`: there may be others after it.
 
-    The ids of jobs and instances that somebody else changed.
+    The ids of jobs and instances that somebody else changed, and whether that was so of some node.
     """
 
     position: int
     jobs: frozenset[int] = frozenset()
     instances: frozenset[int] = frozenset()
     more: bool = False
+    node: bool = False
 
 
 def newest() -> int:
@@ -44,6 +45,7 @@ def since(position: int, *, but_of: str) -> Changes:
         jobs=frozenset(job_id for job_id, instance_id in others if job_id is not None and instance_id is None),
         instances=frozenset(instance_id for _, instance_id in others if instance_id is not None),
         more=len(rows) == AT_ONCE,
+        node=any(kind == "node.changed" and actor != but_of for _, actor, kind, *_ in rows),
     )
 
 

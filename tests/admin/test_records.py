@@ -126,3 +126,14 @@ def test_hostile_texts_are_shown_as_they_are(admin_client):
     assert not any("<img src=x" in page for page in shown)
     assert all("{{7*7}}${7*7}" in page for page in shown[:6])
     assert "&lt;img src=x" in shown[0]
+
+
+def test_nodes_are_drained_and_undrained(admin_client, rows):
+    node = rows["node"]
+    page = act(admin_client, "drain", node)
+    assert messages(page) == ["1 node starts nothing new from now on."]
+    node.refresh_from_db()
+    assert (node.drained_at is not None, node.drained_by) == (True, "admin")
+    act(admin_client, "undrain", node)
+    node.refresh_from_db()
+    assert node.drained_at is None

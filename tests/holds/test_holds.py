@@ -228,3 +228,25 @@ def test_scripts_stay_where_they_are(django_assert_num_queries):
         explain(waiting)
     read = [query["sql"].split(" FROM ")[0] for query in asked.captured_queries[1:]]
     assert not any('"body"' in columns for columns in read)
+
+
+def test_draining_node_is_named():
+    make_node("atlas", drained_at=NOW)
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.sentence, hold.predicted_start) == ("draining", "node atlas is draining", None)
+    assert hold.unknown_because == "it waits until a node that can run it takes work again"
+
+
+def test_draining_node_leaves_work_to_the_other():
+    make_node("atlas", 8, drained_at=NOW)
+    run = busy(make_node("bora"))
+    hold = why(make_queued(make_job(4)))
+    assert (hold.code, hold.predicted_start) == ("cores", at(600))
+    assert f"none is free on bora; instance {run.pk} frees enough" in hold.sentence
+
+
+def test_draining_and_full_nodes_are_both_named():
+    make_node("atlas", admission_stopped="Its disk is full.")
+    make_node("bora", drained_at=NOW)
+    hold = why(make_queued(make_job()))
+    assert (hold.code, hold.sentence) == ("admission_stopped", "on atlas: Its disk is full; node bora is draining")

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from jobs import actions, models
 from jobs.core.inputs import InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleChanged, ScheduleGone
+from jobs.service import registration
 from jobs.service.follow import Follower
 from jobs.service.loop import utc_now
 from jobs.store import changes, horizon, wishes
@@ -148,3 +149,14 @@ def test_flood_of_events_comes_in_portions(follower, monkeypatch):
         seen += [t.instance.id for t in told if isinstance(t, InstanceSeen)]
     assert set(seen) == set(ids)
     assert not follower.behind
+
+
+def test_change_of_a_node_is_told_once(follower):
+    node = models.Node.objects.create(name="here", cores=[0])
+    actions.drain_node(node.pk, actor="ann", now=utc_now())
+    follower.look(poked=True)
+    assert follower.take_node_changed()
+    assert not follower.take_node_changed()
+    registration.keep_cores(node, 7, utc_now())  # by the reader itself
+    follower.look(poked=True)
+    assert not follower.take_node_changed()

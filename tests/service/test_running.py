@@ -6,6 +6,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.db.models import F
 
 from jobs import actions, models
 from jobs.execution.launch import AttemptRef
@@ -172,3 +173,24 @@ def test_node_whose_executor_hangs_looks_stale(home: Home):
     node = until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).first())
     until(lambda: "has not answered" in (home.folder / "logs" / "service.log").read_text(), 30)
     assert models.Node.objects.get(pk=node.pk).heartbeat_at <= node.heartbeat_at + timedelta(seconds=1)
+
+
+def test_draining_node_starts_nothing_until_undrained(home: Home):
+    process = home.start()
+    node = until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).first())
+    gate = home.folder / "gate"
+    running = home.submit(f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)")
+    until(lambda: home.status(running) == "running")
+    actions.drain_node(node.pk, actor="ann", now=utc_now())
+    waiting = home.submit("pass")
+    gate.touch()
+    until(lambda: home.status(running) == "success")
+    process.terminate()
+    process.wait()
+    assert home.status(waiting) == "queued"
+
+    home.start()  # it is drained still
+    until(lambda: models.Node.objects.filter(incarnation=2, heartbeat_at__gt=F("started_at")).exists())
+    assert home.status(waiting) == "queued"
+    actions.undrain_node(node.pk, actor="ann", now=utc_now())
+    assert home.until_all_ended()[waiting] == "success"
