@@ -11,6 +11,7 @@ from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec
 
+RETRIES_OF_ONCE = 3
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
@@ -79,14 +80,22 @@ def zone_to_show(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
+def default_retries(schedule_type: str | None) -> int:
+    """The next fire is the retry of what repeats."""
+    return RETRIES_OF_ONCE if schedule_type in (None, "once") else 0
+
+
 def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     """The fields after an edit: those of the patch, and the others as they are.
 
-    Another body replaces the one that there is, and another type of schedule takes none of the old one's times along.
+    Another body replaces the one that there is, and another type of schedule takes none of the old one's times along,
+    nor the number of retries that a type has by itself.
     """
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(("schedule_expression", "start_date", "end_date"))
+        if spec.max_retries == default_retries(raw["schedule_type"]):
+            raw["max_retries"] = None
     return raw | dict(patch)

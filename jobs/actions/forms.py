@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-TRUE_WORDS = ("on", "true", "1", "yes")
+FLAGS = {"on": True, "true": True, "1": True, "yes": True, "off": False, "false": False, "0": False, "no": False}
 
 
 def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _flag(text: str) -> bool:
-    return text.lower() in TRUE_WORDS
+def _flag(text: str) -> bool | str:
+    return FLAGS.get(text.lower(), text)
 
 
 _READERS: dict[str, Callable[[str], Any]] = {

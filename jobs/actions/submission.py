@@ -14,6 +14,7 @@ from django.core.validators import validate_email
 
 from jobs.actions.bodies import BODIES, read_body, read_environment
 from jobs.actions.capacity import Capacity
+from jobs.actions.definition import default_retries
 from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
 from jobs.core.records import Priority
@@ -26,7 +27,6 @@ FIELDS = (
     "keep_workspace", "notify_email", "notify_webhook", "created_by",
 )  # fmt: skip
 
-RETRIES_OF_ONCE = 3
 MOST_RETRIES = 1000
 MOST_CORES = 32_767  # what the column holds
 MOST_MEMORY_MB = 2_147_483_647
@@ -55,7 +55,9 @@ def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, befor
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
         kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
         priority=_read_priority(reader),
-        max_retries=reader.whole("max_retries", _default_retries(reader), lowest=0, highest=MOST_RETRIES),
+        max_retries=reader.whole(
+            "max_retries", default_retries(reader.raw.get("schedule_type")), lowest=0, highest=MOST_RETRIES
+        ),
         retry_delay_seconds=delay,
         retry_max_delay_seconds=longest_delay,
         retry_jitter=reader.flag("retry_jitter", True),
@@ -130,11 +132,6 @@ def _read_priority(reader: Reader) -> int:
     if given is not None:
         reader.expected("priority", "0 to 3, or low, medium, high, critical")
     return Priority.MEDIUM.value
-
-
-def _default_retries(reader: Reader) -> int:
-    """The next fire is the retry of what repeats."""
-    return RETRIES_OF_ONCE if reader.raw.get("schedule_type") in (None, "once") else 0
 
 
 def _read_delays(reader: Reader) -> tuple[float, float]:

@@ -22,6 +22,7 @@ MISFIRE_GRACE = timedelta(seconds=60)
 # `H` is hashed from the row's id, which only a stored schedule has. Whether the line is one does not depend on it.
 HASHED_BEFORE_STORED = "0"
 
+TO_COME = "a moment to come"
 EXPECTED = {
     "schedule_type": f"one of {', '.join(SCHEDULE_TYPES)}",
     "timezone": "the name of an IANA time zone, such as Europe/Berlin",
@@ -43,7 +44,7 @@ def read_schedule(reader: Reader, *, now: datetime, before: JobSpec | None = Non
     if spec is None or (before is not None and spec == before.schedule):
         return spec
     if spec.type == "once" and spec.start_at is not None:
-        _refuse_past(reader, spec.start_at, now, is_edit=before is not None)
+        _refuse_past(reader, spec.start_at.astimezone(zone_named(spec.zone)), now, is_edit=before is not None)
     elif parsed(spec, anchor=now).next_after(now) is None:
         reader.refuse("end_date", "an end that leaves a fire", "The schedule would never fire: it ends before it does.")
     return spec
@@ -53,19 +54,17 @@ def read_timing(reader: Reader, *, anchor: datetime) -> ScheduleSpec | None:
     """What the fields say, whether or not it makes sense now. None for `once` without a date, and if refused."""
     count = len(reader.problems)
     type_ = _read_type(reader)
+    is_known = len(reader.problems) == count
     zone = _read_zone(reader)
     start_at = _read_moment(reader, "start_date", zone)
     end_at = _read_moment(reader, "end_date", zone)
     expression = reader.text("schedule_expression", longest=500)
     if type_ == "once" and reader.has("end_date"):
         reader.refuse("end_date", "no end", "A schedule of type once has no end_date; say in start_date when it runs.")
-    if len(reader.problems) > count:
-        return None
     spec = ScheduleSpec(type_, expression, zone, start_at, end_at)
-    try:
-        parsed(spec, anchor=anchor)
-    except InvalidSchedule as refusal:
-        _note(reader, refusal, type_)
+    if is_known:
+        _check(reader, spec, anchor)
+    if len(reader.problems) > count:
         return None
     return None if type_ == "once" and start_at is None else spec
 
@@ -81,6 +80,16 @@ def parsed(spec: ScheduleSpec, *, anchor: datetime) -> Trigger:
         end=spec.end_at,
         hash_id=HASHED_BEFORE_STORED,
     )
+
+
+def _check(reader: Reader, spec: ScheduleSpec, anchor: datetime) -> None:
+    """Also beside a zone or a date that was refused: who mends one must not be told of the other only then."""
+    refused = {problem.field for problem in reader.problems}
+    try:
+        parsed(spec, anchor=anchor)
+    except InvalidSchedule as refusal:
+        if refusal.field not in refused:
+            _note(reader, refusal, spec.type)
 
 
 def _read_type(reader: Reader) -> str:
@@ -116,12 +125,13 @@ def _read_moment(reader: Reader, field: str, zone: str) -> datetime | None:
 
 
 def _refuse_past(reader: Reader, start_at: datetime, now: datetime, *, is_edit: bool) -> None:
+    """`start_at` is in the schedule's zone, in which whoever gave it reads a clock."""
     if is_edit and start_at <= now:
         sentence = f"start_date ({start_at.isoformat()}) has passed, and an edit starts nothing; run the job by hand."
-        reader.refuse("start_date", "a moment to come", sentence)
+        reader.refuse("start_date", TO_COME, sentence)
     elif start_at < now - MISFIRE_GRACE:
         sentence = f"start_date ({start_at.isoformat()}) lies in the past; leave it out to run the job at once."
-        reader.refuse("start_date", "a moment to come", sentence)
+        reader.refuse("start_date", TO_COME, sentence)
 
 
 def _note(reader: Reader, refusal: InvalidSchedule, type_: str = "") -> None:

@@ -29,3 +29,7 @@ def test_environment_reads_back():
     assert raw_from_form({"environment": environment_text({"A": "1", "B": "x=y"})}) == {
         "environment": {"A": "1", "B": "x=y"}
     }
+
+
+def test_unknown_flag_stays_for_the_check():
+    assert raw_from_form({"keep_workspace": "perhaps"}) == {"keep_workspace": "perhaps"}

@@ -222,3 +222,26 @@ def test_job_that_is_gone_is_not_found(action):
 def test_edit_of_a_job_that_is_gone_is_not_found():
     with pytest.raises(NotFound):
         change_job(4711, {}, actor="ada", now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("given", "patch", "retries"),
+    [
+        ({}, HOURLY, 0),
+        ({"max_retries": 2}, HOURLY, 2),
+        ({}, HOURLY | {"max_retries": 3}, 3),
+        (HOURLY, {"schedule_type": "once", "start_date": "2026-05-05"}, 3),
+        (HOURLY | {"max_retries": 1}, {"schedule_type": "once"}, 1),
+        (HOURLY, {"schedule_type": "daily", "schedule_expression": "10:00"}, 0),
+        ({}, {"description": "new"}, 3),
+    ],
+)
+def test_retries_of_a_type_go_with_the_type(given, patch, retries):
+    job = make_job(**given)
+    change(job, **patch)
+    assert Job.objects.get().max_retries == retries
+
+
+def test_past_start_is_said_on_the_clock_of_its_zone():
+    with pytest.raises(InvalidInput, match=r"2026-05-04T08:00:00\+09:00.* lies in the past"):
+        make_job(start_date="2026-05-04T08:00", timezone="Asia/Tokyo")

@@ -66,3 +66,21 @@ def test_hashed_value_is_said_to_be_of_each_job():
     assert (
         "H stands" not in preview({"schedule_type": "cron", "schedule_expression": "5 * * * THU"}, now=NOW).description
     )
+
+
+def test_zone_and_expression_are_refused_together():
+    raw = {
+        "schedule_type": "cron",
+        "schedule_expression": "61 * * * *",
+        "timezone": "Mars/Phobos",
+        "start_date": "soon",
+    }
+    with pytest.raises(InvalidInput) as refusal:
+        preview(raw, now=NOW)
+    assert [problem.field for problem in refusal.value.problems] == ["timezone", "start_date", "schedule_expression"]
+
+
+def test_unknown_type_is_the_only_complaint():
+    with pytest.raises(InvalidInput) as refusal:
+        preview({"schedule_type": "monthly", "schedule_expression": "5"}, now=NOW)
+    assert [problem.field for problem in refusal.value.problems] == ["schedule_type"]
