@@ -1,5 +1,6 @@
 """All settings of the site. Whoever runs it sets environment variables (docs/settings.md), never this file."""
 
+import zoneinfo
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,9 @@ SECRET_KEY = environment.secret_key("ROTA_SECRET_KEY", DATA_DIR / "secret_key")
 PORT = environment.integer("ROTA_PORT", 8000, lowest=1, highest=65535)
 
 # --- What the scheduler may do ---
+
+# Zones as pages show them come from the pinned tzdata package, as those that schedules are computed with do.
+zoneinfo.reset_tzpath(to=())
 
 DEFAULT_TIME_ZONE = environment.time_zone("ROTA_TIME_ZONE", "UTC")  # of new schedules
 ORDER = environment.choice("ROTA_ORDER", "priority", ("priority", "fifo"))  # of starts, among what is due

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from jobs.core.days import ALL_DATES, ALL_MONTHS, ALL_WEEKDAYS, LAST, DayRule
 from jobs.core.walltimes import WallTimes
+from jobs.core.zones import zone_named
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -23,7 +23,7 @@ MOST_CLOCK_TIMES = 6  # above that, hours and minutes are told apart
 
 
 def once(at: datetime, zone: str) -> str:
-    return f"once, at {at.astimezone(ZoneInfo(zone)).isoformat(sep=' ', timespec='seconds')} ({zone})"
+    return f"once, at {at.astimezone(zone_named(zone)).isoformat(sep=' ', timespec='seconds')} ({zone})"
 
 
 def every(interval: timedelta) -> str:

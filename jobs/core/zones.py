@@ -3,14 +3,19 @@
 Python can say what the offset is at one instant, not when it changes, so changes are found by looking at the
 offset every few days and halving the interval in which it differs. Between two changes wall time and UTC run side
 by side; all that is difficult about wall time happens at a change.
+
+The data is that of the pinned tzdata package, never that of the machine: two nodes whose distributions are a year apart
+would else fire the same schedule at two moments.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
+from importlib.resources import files
 from typing import NamedTuple
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from jobs.core.invalid import ZONE, InvalidSchedule
 
@@ -18,8 +23,7 @@ from jobs.core.invalid import ZONE, InvalidSchedule
 LOOK_EVERY = timedelta(days=3)
 SECOND = timedelta(seconds=1)
 
-# Files beside the zones that name no place: "localtime" is whatever the machine was set to.
-NOT_PLACES = frozenset({"localtime", "posixrules", "Factory"})
+NOT_PLACES = frozenset({"Factory"})  # a zone file that names no place
 
 
 class Change(NamedTuple):
@@ -35,18 +39,36 @@ class Change(NamedTuple):
         return self.after - self.before
 
 
+class PinnedZone(ZoneInfo):
+    """A zone of the pinned data. A plain ZoneInfo that was read from a file cannot be copied; this one goes by name."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return zone_named, (self.key,)
+
+
+def tzdata_version() -> str:
+    """The release of the IANA database that all zones are read from, such as "2026b"."""
+    return str(import_module("tzdata").IANA_VERSION)
+
+
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
-    return frozenset(available_timezones()) - NOT_PLACES
+    return frozenset(files("tzdata").joinpath("zones").read_text().split()) - NOT_PLACES
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """The zone of an IANA name such as Europe/Berlin. Raises InvalidSchedule for all else."""
+    """The zone of an IANA name such as Europe/Berlin, one object for each. Raises InvalidSchedule for all else."""
     if name in zone_names():
-        return ZoneInfo(name)
+        return _read(name)
     alike = [known for known in zone_names() if known.lower() == name.strip().lower()]
     hint = f"did you mean {alike[0]}?" if alike else "write a name such as Europe/Berlin or UTC."
     raise InvalidSchedule(ZONE, f"{name!r} is no time zone of the IANA database; {hint}")
+
+
+@cache
+def _read(name: str) -> PinnedZone:
+    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
+        return PinnedZone.from_file(data, key=name)
 
 
 def offset_at(zone: ZoneInfo, instant: datetime) -> timedelta:

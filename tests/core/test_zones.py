@@ -1,9 +1,13 @@
+import copy
+import pickle
+import re
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 import pytest
 
 from jobs.core.invalid import InvalidSchedule
-from jobs.core.zones import Change, changes, offset_at, zone_named, zone_names
+from jobs.core.zones import Change, changes, offset_at, tzdata_version, zone_named, zone_names
 
 HOUR = timedelta(hours=1)
 
@@ -30,6 +34,19 @@ def test_a_slip_of_case_gets_the_right_name() -> None:
 
 def test_every_name_can_be_loaded() -> None:
     assert all(zone_named(name).key == name for name in zone_names())
+
+
+def test_zones_are_those_of_the_pinned_package() -> None:
+    year, letter = re.fullmatch(r"(\d{4})([a-z])", tzdata_version()).groups()  # type: ignore[union-attr]  # else it fails
+    assert version("tzdata") == f"{year}.{ord(letter) - ord('a') + 1}"
+    assert type(zone_named("Europe/Berlin")).__name__ == "PinnedZone"
+
+
+def test_a_zone_is_one_object_however_it_is_copied() -> None:
+    berlin = zone_named("Europe/Berlin")
+    assert zone_named("Europe/Berlin") is berlin
+    assert copy.deepcopy(berlin) is berlin
+    assert pickle.loads(pickle.dumps(berlin)) is berlin  # noqa: S301 - what was pickled here
 
 
 def test_a_change_is_found_to_the_second() -> None:
