@@ -2,8 +2,10 @@
 
 One log for both streams, in the order in which they were read; a byte's offset in it never changes. A segment is
 `<offset of its first byte>.log`; beside it `<same>.idx` says per read from which offset on, when and by which stream
-the bytes came (`ENTRY`). Past the cap the oldest segment after the first is dropped: the head tells what was begun,
-the tail how it ended. A gap between two segments is what was dropped, or what the disk would not take.
+the bytes came (`ENTRY`). The first entry, of the stream LINES, has instead of a time how many line ends came before the
+segment, so that a line keeps its number when others before it are gone. Past the cap the oldest segment after the first
+is dropped: the head tells what was begun, the tail how it ended. A gap between two segments is what was dropped, or
+what the disk would not take.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from contextlib import suppress
 from jobs.execution.rundir import LOG, RunDir
 
 STDOUT, STDERR, NOTICE = 1, 2, 3  # a notice is the runner's own word on what it did to the job
+LINES = 4
 ENTRY = struct.Struct("<QQB")  # offset, microseconds since the epoch, stream
 SEGMENT_BYTES = 1 << 20
 SEGMENT_ENTRIES = 16_384  # a job that prints single bytes must not make an index larger than its log
@@ -41,6 +44,7 @@ class LogWriter:
         self._retry_at = 0.0
         self._carry = {STDOUT: b"", STDERR: b""}
         self._in_line = False
+        self._lines = 0  # line ends up to `end`
 
     def write(self, stream: int, data: bytes) -> None:
         """Take one read of `stream`. The start of a character whose rest is still to come waits for it."""
@@ -81,6 +85,7 @@ class LogWriter:
         except OSError as error:
             self._refused(error)
         self.end += len(data)
+        self._lines += data.count(b"\n")
         self._in_line = not data.endswith(b"\n")
         if written < len(data):
             self.lost_bytes += len(data) - written
@@ -95,7 +100,7 @@ class LogWriter:
                 return None
             while sum(size for _, size in self._kept) + self._segment_bytes > self._cap and self.drop_oldest():
                 pass
-            self._segment = Segment(self._directory(), self.end)
+            self._segment = Segment(self._directory(), self.end, self._lines)
         return self._segment
 
     def _directory(self) -> int:
@@ -127,8 +132,10 @@ class LogWriter:
 class Segment:
     """The segment that is written at present."""
 
-    def __init__(self, dir_fd: int, offset: int) -> None:
+    def __init__(self, dir_fd: int, offset: int, lines: int) -> None:
+        """`lines`: line ends before it."""
         self.offset = offset
+        self._lines = lines
         self.size = 0
         self.entries = 0
         self._last = (0, 0.0)  # stream and time of the last index entry
@@ -158,6 +165,8 @@ class Segment:
         if stream == last_stream and 0 <= now - last_at < SAME_READ_SECONDS:
             return
         entry = ENTRY.pack(self.offset + self.size, int(now * 1e6), stream)
+        if not self.entries:
+            entry = ENTRY.pack(self.offset, self._lines, LINES) + entry
         if os.write(self._index, entry) < len(entry):  # a torn entry is the last of its index: the reader cuts it off
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.entries += 1

@@ -1,4 +1,4 @@
-"""What the tree of a job uses, in samples of the whole: memory, since the kernel's own peak is of one process; and cores.
+"""What the tree of a job uses, in samples of the whole. Of memory the kernel's own peak is of one process only.
 
 Resident memory summed over processes counts shared pages once for each; where that would make a new peak and there
 are several processes, their proportional shares are asked for instead. The time on cores is that of all that live and,
