@@ -19,6 +19,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.wakers import waker
 from jobs.store import wake
+from jobs.telemetry import recent
 from jobs.telemetry.cores import CoreLoad
 
 # With the default of 5 ms, four threads that render pages make the engine 15 ms late; with this, 2.5.
@@ -44,7 +45,7 @@ class Service:
             self.executor,
             self.mailbox,
             self._notices,
-            load=CoreLoad().sample,
+            load=recent.here.noting(CoreLoad().sample),
             on_beat=self._checkpointer.ask,
         )
         self._stop_listening = wake.listen(self._committed, hosts_engine=True)
