@@ -16,11 +16,12 @@ from jobs.actions.answers import (
     Refused,
     Submitted,
 )
-from jobs.actions.deletion import delete_job
+from jobs.actions.deletion import delete_instance, delete_job
 from jobs.actions.instances import cancel_instance, retry_instance
 from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
+from jobs.actions.tags import add_tag, check_tag, remove_tag
 
 __all__ = [
     "ActionError",
@@ -35,15 +36,19 @@ __all__ = [
     "Problem",
     "Refused",
     "Submitted",
+    "add_tag",
     "cancel_instance",
     "change_job",
     "check_edit",
     "check_new_job",
+    "check_tag",
     "create_job",
+    "delete_instance",
     "delete_job",
     "drain_node",
     "pause_job",
     "preview",
+    "remove_tag",
     "resume_job",
     "retry_instance",
     "run_job",

@@ -1,4 +1,4 @@
-"""Deleting a job: its instances end first, and with it goes its history."""
+"""Deleting: a job goes with its history, its instances end first; an instance goes when it has ended."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from django.conf import settings
+from django.db import transaction
 
 from jobs.actions.answers import Deleted, NotFound, Refused
 from jobs.models import Instance, Job
@@ -39,6 +40,19 @@ def delete_job(job_id: int, *, actor: str, now: datetime, cancel_live: bool = Fa
     except Job.DoesNotExist:  # somebody else was first
         cancelled, running = 0, 0
     return Deleted(job_id, cancelled, running)
+
+
+@transaction.atomic
+def delete_instance(instance_id: int, *, actor: str, now: datetime) -> None:
+    """Delete an ended one with its attempts and logs; its events stay. Raises Refused while it lives, NotFound."""
+    try:
+        gone = removal.remove_instance(instance_id, actor=actor, now=now)
+    except Instance.DoesNotExist:
+        raise NotFound("instance", instance_id) from None
+    if not gone:
+        raise Refused(f"Instance {instance_id} has not ended; cancel it first, or wait until it ends.")
+    # Only now: rows without a log are a loss, a log without rows is only space.
+    transaction.on_commit(lambda: _remove_logs(instance_id))
 
 
 def _cancel(live: list[int], actor: str, now: datetime) -> tuple[int, int]:

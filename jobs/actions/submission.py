@@ -28,6 +28,7 @@ FIELDS = (
 )  # fmt: skip
 
 MOST_RETRIES = 1000
+MOST_TAGS, LONGEST_TAG = 50, 50
 MOST_CORES = 32_767  # what the column holds
 MOST_MEMORY_MB = 2_147_483_647
 PRIORITIES = {priority.name.lower(): priority.value for priority in Priority}
@@ -62,7 +63,7 @@ def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, befor
         retry_max_delay_seconds=longest_delay,
         retry_jitter=reader.flag("retry_jitter", True),
         keep_workspace=reader.flag("keep_workspace", None),
-        tags=reader.texts("tags", most=50, longest=50),
+        tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),
         notify_webhook=_read_webhook(reader),
         schedule=read_schedule(reader, now=now, before=before),

@@ -14,8 +14,8 @@ from jobs.models import Event, Job
 EVENT_KINDS = (
     "job.created", "job.changed", "job.paused", "job.resumed", "job.deleted", "schedule.skipped", "schedule.flagged",
     "instance.pending", "instance.queued", "instance.held", "instance.started", "attempt.began",
-    "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "node.started",
-    "node.changed", "node.stopped",
+    "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
+    "node.started", "node.changed", "node.stopped",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from jobs.core.states import LIVE, TERMINAL
+from jobs.core.states import LIVE, TERMINAL, AttemptStatus
 from jobs.models import Attempt, Instance, Job, Schedule
 from jobs.store.events import NewEvent, record
 
@@ -18,11 +18,28 @@ PORTION = 500
 def remove_some_history(job_id: int) -> list[int]:
     """Delete up to PORTION ended instances and return their ids; empty when there are none left."""
     ids = list(Instance.objects.filter(job_id=job_id, status__in=TERMINAL).values_list("pk", flat=True)[:PORTION])
+    _remove_ended(ids)
+    return ids
+
+
+@transaction.atomic
+def remove_instance(instance_id: int, *, actor: str, now: datetime) -> bool:
+    """Delete one that has ended, with its attempts. False: something of it has not. Raises Instance.DoesNotExist."""
+    instance = Instance.objects.select_for_update().get(pk=instance_id)
+    # An attempt in flight has a process or may get one, whatever its instance says.
+    if instance.status in LIVE or instance.attempts.exclude(status=AttemptStatus.ENDED).exists():
+        return False
+    _remove_ended([instance_id])
+    data = {"status": instance.status, "logical_at": instance.logical_at.isoformat()}
+    record([NewEvent(now, "instance.deleted", instance.job_id, instance_id, actor=actor, data=data)])
+    return True
+
+
+def _remove_ended(ids: list[int]) -> None:
     # By hand, because a cascade would load every row to look for more.
     Instance.objects.filter(retry_of__in=ids).update(retry_of=None)
     Attempt.objects.filter(instance__in=ids).delete()
     Instance.objects.filter(pk__in=ids)._raw_delete(Instance.objects.db)
-    return ids
 
 
 @transaction.atomic
