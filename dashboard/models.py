@@ -1,4 +1,4 @@
-"""What the pages keep of their own: actions on many instances, which go on when the page that asked has gone."""
+"""What the pages keep of their own: actions on many, which go on when the page that asked has gone."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ SILENT = timedelta(seconds=20)
 
 
 class BulkOperation(models.Model):
-    """One action on each of `ids`, or on each that `query` matches up to the id `up_to`, by rising id.
+    """One act (`dashboard.acts`) on each of `ids`, or on each that `query` matches up to the id `up_to`, by rising id.
 
-    All below and with the id `cursor` are done. It moves in the transaction of the action on that instance, so an
-    operation that was interrupted goes on where it was, and does nothing twice.
+    All below and with the id `cursor` are done. It moves in the transaction of the action on that one, so an operation
+    that was interrupted goes on where it was, and does nothing twice.
     """
 
-    class Action(models.TextChoices):
-        CANCEL = "cancel", "cancel"
-        RETRY = "retry", "retry"
-
-    action = models.CharField(max_length=8, choices=Action.choices)
+    subject = models.CharField(max_length=8, default="instance")
+    action = models.CharField(max_length=12)
+    detail = models.TextField(blank=True, default="")
     actor = models.CharField(max_length=150)
     query = models.TextField(blank=True, default="")
     ids = models.JSONField(null=True, blank=True)
@@ -40,7 +38,7 @@ class BulkOperation(models.Model):
         indexes = [models.Index(fields=["ended_at", "-id"], name="bulk_operation_unended")]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.total} instances"
+        return f"{self.action} {self.total} {self.subject}s"
 
     def is_silent(self, now: datetime) -> bool:
         """Whether nobody works on it though it has not ended: its process has."""

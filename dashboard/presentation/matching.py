@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BooleanField, F, Max, Min, Q, QuerySet
+from django.db.models import BooleanField, Count, F, Max, Min, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Upper
 
 from dashboard.filters import Cursor, InstanceFilter
 from jobs.api.pages import tagged
+from jobs.core.states import Status
 from jobs.models import Instance, Job, Node
 
 Part = QuerySet[Instance]
@@ -28,16 +29,37 @@ def parts_matching(wanted: InstanceFilter, now: datetime) -> list[Part]:
     """Together all that match, none in two of them; without an order. A number of queries that the filter decides."""
     if wanted.problems:
         return []
-    rows = _of_time(Instance.objects.all(), wanted, now)
-    if wanted.text("node"):
-        rows = rows.filter(node_id__in=_ids(Node.objects.filter(name=wanted.text("node"))))
-    if wanted.exit_code is not None:
-        rows = rows.filter(exit_code=wanted.exit_code)
-    jobs = _jobs(wanted)
-    if jobs is not None:
-        rows = rows.filter(job_id__in=jobs)
-    parts = _of_text(rows, wanted.text("q")) if wanted.text("q") else [rows]
-    return _of_statuses(parts, wanted, few_jobs=jobs is not None and len(jobs) <= FEW_JOBS)
+    rows, jobs = _rows_and_jobs(wanted, now)
+    few_jobs = jobs is not None and len(jobs) <= FEW_JOBS
+    if not wanted.text("q"):
+        return _of_statuses([rows], wanted, plain=few_jobs)
+    by_name, by_error = _of_text(rows, wanted.text("q"))
+    # Errors are few, and have an index of their own.
+    return _of_statuses(by_name, wanted, plain=few_jobs) + _of_statuses([by_error], wanted, plain=True)
+
+
+def counts_by_status(wanted: InstanceFilter, up_to: int, now: datetime) -> dict[Status, int]:
+    """How many match up to the id `up_to`, exactly, by status; without those of which there is none.
+
+    What names jobs is counted along the jobs' index: by status it would be all that ever succeeded.
+    """
+    if wanted.problems:
+        return {}
+    rows, jobs = _rows_and_jobs(wanted, now)
+    rows = rows.filter(pk__lte=up_to)
+    if jobs is None and not wanted.text("q"):
+        said = rows.alias(said=Upper("status"))
+        counted = [(status, said.filter(said=status.upper()).count()) for status in wanted.statuses or Status]
+        return {status: count for status, count in counted if count}
+    parts = [rows]
+    if wanted.text("q"):
+        by_name, by_error = _of_text(rows, wanted.text("q"))
+        parts = [*by_name, by_error]
+    found: dict[Status, int] = {}
+    for part in _of_statuses(parts, wanted, plain=True):
+        for status, count in part.values_list("status").annotate(Count("pk")).order_by():
+            found[Status(status)] = found.get(Status(status), 0) + count
+    return found
 
 
 def ids_of_page(parts: Sequence[Part], cursor: Cursor, most: int) -> list[int]:
@@ -53,6 +75,17 @@ def _first(parts: Sequence[Part], order: str, most: int) -> list[int]:
     return [pk for rows in parts for pk in rows.order_by(order).values_list("pk", flat=True)[:most]]
 
 
+def _rows_and_jobs(wanted: InstanceFilter, now: datetime) -> tuple[Part, list[int] | None]:
+    """All that fit but for text and status; and the ids of the jobs that were asked for, None: any."""
+    rows = _of_time(Instance.objects.all(), wanted, now)
+    if wanted.text("node"):
+        rows = rows.filter(node_id__in=_ids(Node.objects.filter(name=wanted.text("node"))))
+    if wanted.exit_code is not None:
+        rows = rows.filter(exit_code=wanted.exit_code)
+    jobs = _jobs(wanted)
+    return (rows, None) if jobs is None else (rows.filter(job_id__in=jobs), jobs)
+
+
 def _jobs(wanted: InstanceFilter) -> list[int] | None:
     """Ids of the jobs that are asked for; None: any."""
     if not (wanted.text("job") or wanted.text("tag")):
@@ -63,20 +96,23 @@ def _jobs(wanted: InstanceFilter) -> list[int] | None:
     return _ids(tagged(jobs, wanted.text("tag")) if wanted.text("tag") else jobs)
 
 
-def _of_text(rows: Part, text: str) -> list[Part]:
-    """By the name of their job, and of the others by their error, along instance_errors_newest."""
+def _of_text(rows: Part, text: str) -> tuple[list[Part], Part]:
+    """By the name of their job, if there is such a one; and of the others by their error."""
     named = _ids(Job.objects.filter(name__icontains=text))
-    # Spelt as the index spells it: SQLite compares no parameters with the condition of an index.
-    with_error = RawSQL("NOT (jobs_instance.error = '')", (), output_field=BooleanField())
-    others = rows.filter(with_error, ~Q(job_id__in=named), error__icontains=text)
-    return [rows.filter(job_id__in=named), others] if named else [others]
+    others = rows.filter(has_error(), ~Q(job_id__in=named), error__icontains=text)
+    return ([rows.filter(job_id__in=named)] if named else []), others
 
 
-def _of_statuses(parts: list[Part], wanted: InstanceFilter, *, few_jobs: bool) -> list[Part]:
+def has_error() -> RawSQL:
+    """Spelt as instance_errors_newest spells it: SQLite compares no parameters with the condition of an index."""
+    return RawSQL("NOT (jobs_instance.error = '')", (), output_field=BooleanField())
+
+
+def _of_statuses(parts: list[Part], wanted: InstanceFilter, *, plain: bool) -> list[Part]:
+    """Plain is spelt as no index knows it: else SQLite reads all that succeeded instead of a job's few."""
     if not wanted.statuses:
         return parts
-    if few_jobs:
-        # Spelt as no index knows it: SQLite would read all that succeeded instead of the job's few.
+    if plain:
         return [rows.filter(status__in=wanted.statuses) for rows in parts]
     # In capitals, as instance_status_newest has it.
     said = [rows.alias(said=Upper("status")) for rows in parts]

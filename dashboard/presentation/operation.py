@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard.acts import ACTS
 from dashboard.models import BulkOperation
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions
@@ -16,8 +17,6 @@ STOPPING = Look("stopping", "stop", "warn")
 INTERRUPTED = Look("interrupted", "broken", "bad")
 STOPPED = Look("stopped", "stop", "quiet")
 DONE = Look("done", "check", "good")
-DID = {"cancel": "cancelled, or told to stop", "retry": "retried"}
-TITLES = {"cancel": "Cancel", "retry": "Retry"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,6 @@ class OperationRow:
     total: int
     sentence: str
     refusal: str
-    query: str
     created_at: datetime
     can_stop: bool
     can_continue: bool
@@ -60,18 +58,25 @@ def row(one: BulkOperation, now: datetime) -> OperationRow:
     look, passed = _look(one, now), one.done + one.unchanged
     return OperationRow(
         operation_id=one.pk,
-        title=f"{TITLES[one.action]} {one.total:,} instance{'' if one.total == 1 else 's'}",
+        title=title_of(one),
         look=look,
         actor=one.actor,
         passed=min(passed, one.total) if one.ended_at is None or look is STOPPED else one.total,
         total=one.total,
         sentence=_sentence(one, look),
         refusal=one.refusal,
-        query=one.query,
         created_at=one.created_at,
         can_stop=look in (RUNNING, INTERRUPTED),
         can_continue=look is INTERRUPTED,
     )
+
+
+def title_of(one: BulkOperation) -> str:
+    """Such as "Cancel 3 instances", 'Add tag “etl” to 12 jobs'."""
+    word = ACTS[one.subject, one.action].word
+    if one.detail:
+        word = word.replace("tag", f"tag \N{LEFT DOUBLE QUOTATION MARK}{one.detail}\N{RIGHT DOUBLE QUOTATION MARK}", 1)
+    return f"{word} {one.total:,} {one.subject}{'' if one.total == 1 else 's'}"
 
 
 def is_under_way(regions: Regions) -> bool:
@@ -88,9 +93,15 @@ def _look(one: BulkOperation, now: datetime) -> Look:
 
 
 def _sentence(one: BulkOperation, look: Look) -> str:
-    said = f"{one.done:,} of {one.total:,} {DID[one.action]}."
+    said = f"{one.done:,} of {one.total:,} {ACTS[one.subject, one.action].did}."
     if one.unchanged:
-        said += f" {one.unchanged:,} needed nothing: they had changed meanwhile."
+        said += f" {one.unchanged:,} {'was' if one.unchanged == 1 else 'were'} left as {_they(one)}."
+    if look is DONE and one.total > one.done + one.unchanged:
+        said += " The others had changed before their turn came, and do not match any more."
     if look is INTERRUPTED:
         said += " The process that worked on it has ended; continue it, and it goes on where it was."
     return said
+
+
+def _they(one: BulkOperation) -> str:
+    return "it was" if one.unchanged == 1 else "they were"

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
-from jobs.core.states import Status
-from jobs.models import Instance
+from jobs.core.states import LIVE, Status
+from jobs.models import Instance, Job
 
 FAILURES = (Status.FAILED, Status.TIMEOUT)
 
@@ -25,6 +25,15 @@ def waiting() -> list[QuerySet[Instance]]:
 def failures() -> QuerySet[Instance]:
     """All that failed, along instance_failures_newest."""
     return Instance.objects.filter(_status_in(FAILURES))
+
+
+def jobs_with_live(jobs: QuerySet[Job]) -> int:
+    """How many of the jobs have an instance that has not ended. Few queries, each along an index of its status."""
+    found: set[int] = set()
+    for status in sorted(LIVE):
+        live = Instance.objects.filter(status=status, job__in=jobs.order_by().values("pk"))
+        found.update(live.order_by().values_list("job_id", flat=True).distinct())
+    return len(found)
 
 
 def _status_in(statuses: Iterable[Status]) -> RawSQL:

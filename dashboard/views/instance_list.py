@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard import operations
+from dashboard.acts import ACTS, INSTANCE, JOB, acts_on
 from dashboard.filters import WITHIN, InstanceFilter, filter_in, read_cursor, read_filter, whole_number, with_cursor
 from dashboard.models import BulkOperation
 from dashboard.once import new_mark, once
@@ -21,6 +22,7 @@ from dashboard.presentation.instance_list import proposals
 from dashboard.presentation.looks import Look
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.pages import live_page
+from dashboard.views.selection import list_of
 from jobs.core.states import Status
 
 
@@ -60,6 +62,7 @@ def instance_list(request: HttpRequest) -> HttpResponse:
         "is_deep": cursor.before is not None or cursor.after is not None,
         "fields": fields,
         "opens": any(field.value for field in fields),
+        "acts": acts_on(INSTANCE),
         "statuses": [StatusChoice(s.value, looks.STATUSES[s], s in wanted.statuses) for s in Status],
     }
     topics = [f"instances:{with_cursor(wanted.query, cursor)}", "operations"]
@@ -69,15 +72,15 @@ def instance_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def bulk(request: HttpRequest) -> HttpResponse:
-    """GET asks and says how many, POST does. `action` is cancel or retry of each `id`, or cancel-all, retry-all."""
+    """GET asks and says how many, POST does. `action` is one on each `id`; with `all`, or as retry-all, on all."""
     given = request.POST if request.method == "POST" else request.GET
     asked = given.get("action", "")
     action, ids = asked.removesuffix("-all"), _ids(given.getlist("id"))
     up_to = whole_number(given.get("up_to") or "0")
-    if action not in operations.ACTS_ON or ids is None or up_to is None:
+    if (INSTANCE, action) not in ACTS or ids is None or up_to is None:
         return HttpResponseBadRequest("This is not what the list's form sends.", content_type="text/plain")
     wanted = filter_in(given.get("filter", ""))
-    chosen = None if asked.endswith("-all") else ids
+    chosen = None if asked.endswith("-all") or given.get("all") else ids
     if request.method == "POST":
         return once(request, lambda: acted(request, lambda: _begin(request, action, chosen, wanted, up_to)))
     return _confirm(request, action, chosen, wanted)
@@ -86,8 +89,9 @@ def bulk(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def operation(request: HttpRequest, operation_id: int) -> HttpResponse:
-    query = BulkOperation.objects.filter(pk=operation_id).values_list("query", flat=True).first()
-    context = {"operation_id": operation_id, "query": query}
+    found = BulkOperation.objects.defer("ids").filter(pk=operation_id).first()
+    context = {"operation_id": operation_id, "back": _back_of(found) if found else reverse("instances")}
+    context["of_jobs"] = found is not None and found.subject == JOB
     return live_page(request, "instances/operation.html", [f"operation:{operation_id}"], context)
 
 
@@ -145,7 +149,7 @@ def _confirm(request: HttpRequest, action: str, ids: list[int] | None, wanted: I
     back = reverse("instances") + (f"?{wanted.query}" if wanted.query else "")
     context = {
         "title": f"{action.capitalize()} {total:,} instance{'' if total == 1 else 's'}?",
-        "action": action,
+        "act": ACTS[INSTANCE, action],
         "asked": action if ids is not None else f"{action}-all",
         "is_all": ids is None,
         "ids": [str(one) for one in ids or ()],
@@ -158,6 +162,12 @@ def _confirm(request: HttpRequest, action: str, ids: list[int] | None, wanted: I
         "form_mark": new_mark(),
     }
     return render(request, "instances/bulk.html", context)
+
+
+def _back_of(operation: BulkOperation) -> str:
+    if operation.subject == JOB:
+        return list_of(operation.query)
+    return reverse("instances") + (f"?{operation.query}" if operation.query else "")
 
 
 def _ids(texts: list[str]) -> list[int] | None:

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.acts import JOB, acts_on
 from dashboard.jobsearch import JOB_STATES, SORTS, STATUS_WORDS, JobQuery, query_of, search_of
 from dashboard.once import new_mark, once
 from dashboard.presentation.jobs import find
@@ -41,8 +42,9 @@ def job_list(request: HttpRequest) -> HttpResponse:
         "sorts": [_sort_link(key, word, query) for key, word in SORTS.items()],
         "states": JOB_STATES,
         "statuses": STATUS_WORDS,
+        "acts": acts_on(JOB),
     }
-    return live_page(request, "jobs/list.html", [f"jobs:{query.argument}"], context)
+    return live_page(request, "jobs/list.html", [f"jobs:{query.argument}", "operations"], context)
 
 
 @require_safe

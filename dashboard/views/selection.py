@@ -1,10 +1,15 @@
-"""What is done to a selection of jobs: asked once more, then done to each as its own button does it."""
+"""What is done to many jobs, selected or all that a search finds: asked once more, then done as its own button does it.
+
+A few are done at once, and the list says what became of them. All that match, and what takes its time, are worked
+through in the background.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,83 +20,121 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from dashboard import operations
+from dashboard.acts import JOB, Act, act_of, acts_on
+from dashboard.filters import whole_number
+from dashboard.jobsearch import LONGEST
 from dashboard.once import new_mark, once
-from dashboard.views.acting import actor_of
+from dashboard.presentation.job_list import known_tags
+from dashboard.presentation.selections import jobs_with_live
+from dashboard.views.acting import acted, actor_of
 from jobs import actions
-from jobs.models import Job
 
 MOST = 200
+MOST_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Bulk:
-    """`does` is what happens to each, `did` what is said after it, `nothing` of those that were so already."""
+class Choice:
+    """The jobs `ids`; or without them all that `text` finds up to the id `up_to`. `tag`: the one that is meant."""
 
-    word: str
-    icon: str
-    action: Callable[..., Any]
-    does: str
-    did: str
-    nothing: str = ""
+    act: Act
+    ids: list[int] | None
+    text: str
+    up_to: int
+    tag: str
 
-
-BULKS = {
-    "run": Bulk("Run", "play", actions.run_job, "Each gets one instance more, due now.", "Submitted"),
-    "pause": Bulk(
-        "Pause", "pause", actions.pause_job,
-        "Nothing of them starts until they are resumed; what runs goes on.", "Paused", "paused already",
-    ),
-    "resume": Bulk(
-        "Resume", "play", actions.resume_job,
-        "Their schedules count again from now on; what came due meanwhile is not made up for.",
-        "Resumed", "not paused",
-    ),
-}  # fmt: skip
+    @property
+    def in_background(self) -> bool:
+        return self.ids is None or not self.act.is_whole
 
 
 @require_POST
 @login_required
 def act_on_jobs(request: HttpRequest) -> HttpResponse:
-    """The jobs `job` of a list, and what to `do`. Without `sure` it asks, with it it does."""
-    bulk = BULKS.get(request.POST.get("do", ""))
-    chosen = [int(pk) for pk in request.POST.getlist("job") if pk.isascii() and pk.isdecimal() and len(pk) < 19]
-    if bulk is None or len(chosen) > MOST:
-        return HttpResponseBadRequest(
-            f"Choose run, pause or resume, and at most {MOST} jobs.", content_type="text/plain"
-        )
-    if not chosen:
-        messages.warning(request, f"No job was selected; mark the jobs that you want to {bulk.word.lower()}.")
+    """The jobs `job` of a list, or with `all` those that `q` finds, and what to `do`. Without `sure` it asks."""
+    choice = _choice(request)
+    if choice is None:
+        words = ", ".join(act.key for act in acts_on(JOB))
+        return HttpResponseBadRequest(f"Choose {words}, and at most {MOST} jobs.", content_type="text/plain")
+    if choice.ids == []:
+        messages.warning(request, f"No job was selected; mark the jobs that you want to {_wish(choice.act)}.")
         return redirect(_back(request))
-    if request.POST.get("sure"):
-        return once(request, lambda: _act(request, bulk, chosen))
-    jobs = Job.objects.filter(pk__in=chosen).only("name", "paused_at").order_by("name")
-    context = {"bulk": bulk, "do": request.POST["do"], "jobs": jobs, "back": _back(request), "form_mark": new_mark()}
+    if not request.POST.get("sure"):
+        return _ask(request, choice)
+    try:
+        actions.check_tag(choice.tag) if choice.act.asks_tag else None
+    except actions.InvalidInput as refusal:
+        return _ask(request, choice, refusal.problems[0].sentence)
+    return once(request, lambda: acted(request, lambda: _act(request, choice)))
+
+
+def _choice(request: HttpRequest) -> Choice | None:
+    given = request.POST
+    act = act_of(JOB, given.get("do", ""))
+    ids = [whole_number(text) for text in given.getlist("job")]
+    fine = sorted({pk for pk in ids if pk is not None})
+    up_to = whole_number(given.get("up_to") or "0")
+    if act is None or up_to is None or len(ids) > MOST:
+        return None
+    is_all = bool(given.get("all"))
+    text = given.get("q", "").replace("\0", "")[:LONGEST].strip()
+    tag = given.get("tag", "").strip()
+    return Choice(act, None if is_all else fine, text, up_to or operations.newest_id(JOB), tag)
+
+
+def _ask(request: HttpRequest, choice: Choice, problem: str = "") -> HttpResponse:
+    chosen = operations.jobs_chosen(choice.ids, choice.text, choice.up_to)
+    total = chosen.count()
+    context: dict[str, Any] = {
+        "choice": choice,
+        "act": choice.act,
+        "title": f"{choice.act.word} {_jobs(total)}?",
+        "jobs": chosen.only("name", "paused_at").order_by("name")[:MOST_NAMED],
+        "total": total,
+        "unnamed": max(0, total - MOST_NAMED),
+        "with_live": jobs_with_live(chosen) if choice.act.key == "delete" else 0,
+        "tags": known_tags() if choice.act.asks_tag else (),
+        "problem": problem,
+        "back": _back(request),
+        "form_mark": new_mark(),
+    }
     return render(request, "jobs/confirm.html", context)
 
 
-def _act(request: HttpRequest, bulk: Bulk, chosen: Iterable[int]) -> HttpResponse:
-    done, same, refusals = 0, 0, []
-    for job_id in dict.fromkeys(chosen):
-        try:
-            answer = bulk.action(job_id, actor=actor_of(request), now=timezone.now())
-        except actions.ActionError as refusal:
-            refusals.append(refusal.sentence)
-        else:
-            changed = not isinstance(answer, actions.Changed) or bool(answer.changed)
-            done, same = done + changed, same + (not changed)
-    _say(request, bulk, done, same, refusals)
+def _act(request: HttpRequest, choice: Choice) -> HttpResponse:
+    if choice.in_background:
+        begun = operations.begin_on_jobs(
+            choice.act.key, actor=actor_of(request), now=timezone.now(), ids=choice.ids, text=choice.text,
+            up_to=choice.up_to, detail=choice.tag,
+        )  # fmt: skip
+        operations.start(begun.pk)
+        return redirect("operation", begun.pk)
+    _do(request, choice, choice.ids or ())
     return redirect(_back(request))
 
 
-def _say(request: HttpRequest, bulk: Bulk, done: int, same: int, refusals: list[str]) -> None:
-    rest = f" {_jobs(same)} {'was' if same == 1 else 'were'} {bulk.nothing}." if same else ""
-    (messages.success if done else messages.warning)(request, f"{bulk.did} {_jobs(done)}.{rest}")
+def _do(request: HttpRequest, choice: Choice, ids: Iterable[int]) -> None:
+    done, same, refusals = 0, 0, []
+    for job_id in ids:
+        try:
+            changed = choice.act.one(job_id, actor_of(request), timezone.now(), choice.tag)
+        except actions.ActionError as refusal:
+            refusals.append(refusal.sentence)
+        else:
+            done, same = done + changed, same + (not changed)
+    rest = f" {_jobs(same)} {'was' if same == 1 else 'were'} {choice.act.nothing}." if same else ""
+    (messages.success if done else messages.warning)(request, f"{choice.act.did.capitalize()} {_jobs(done)}.{rest}")
     for sentence in refusals:
         messages.warning(request, sentence)
 
 
+def _wish(act: Act) -> str:
+    return act.word[0].lower() + act.word[1:]
+
+
 def _jobs(count: int) -> str:
-    return f"{count or 'no'} job{'' if count == 1 else 's'}"
+    return f"{count:,} job{'' if count == 1 else 's'}" if count else "no jobs"
 
 
 def _back(request: HttpRequest) -> str:
@@ -99,3 +142,8 @@ def _back(request: HttpRequest) -> str:
     given = request.POST.get("next", "")
     fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
     return given if fine else reverse("jobs")
+
+
+def list_of(text: str) -> str:
+    """The address of the list of jobs with this search."""
+    return reverse("jobs") + (f"?{urlencode({'q': text})}" if text else "")

@@ -15,8 +15,9 @@ from dashboard import operations
 from dashboard.filters import Cursor, filter_in, read_filter
 from dashboard.models import BulkOperation
 from dashboard.presentation.instance_list import PER_PAGE, read_list
+from dashboard.presentation.matching import counts_by_status
 from dashboard.presentation.operation import read_operation
-from jobs.models import Instance
+from jobs.models import Event, Instance
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +39,10 @@ def html(visitor, query=""):
 
 def text(visitor, query=""):
     return " ".join(strip_tags(html(visitor, query).replace("<", " <")).split())
+
+
+def text_of(response):
+    return " ".join(strip_tags(response.content.decode()).split())
 
 
 def listed(query="", cursor=None):
@@ -237,6 +242,44 @@ def test_retry_of_all_that_match_retries_each_once(visitor, started):
     assert sorted(Instance.objects.exclude(retry_of=None).values_list("retry_of_id", flat=True)) == failed
 
 
+def test_deletion_of_all_that_match_leaves_what_lives(visitor, started):
+    job, node = make_job(), make_node()
+    for status in ("failed", "failed", "success"):
+        end(make_running(job, node), status)
+    kept = [make_waiting(job).pk, make_running(job, node).pk]
+    asked = {"action": "delete", "all": "yes", "filter": "job=report", "up_to": operations.newest_id()}
+    page = visitor.get("/instances/bulk/", asked).content.decode()
+    assert "Delete 3 instances?" in page
+    visitor.post("/instances/bulk/", asked)
+    assert finish(started[0]).done == 3
+    assert list(Instance.objects.order_by("pk").values_list("pk", flat=True)) == kept
+    assert Event.objects.filter(kind="instance.deleted", actor="ann").count() == 3
+
+
+def test_deletion_of_selected_leaves_the_others(visitor, started):
+    job, node = make_job(), make_node()
+    ended = [end(make_running(job, node)).pk for _ in range(3)]
+    live = make_waiting(job).pk
+    asked = {"action": "delete", "id": [*ended[:2], live]}
+    assert "1 of the selected stays as it is: it has not ended." in text_of(visitor.get("/instances/bulk/", asked))
+    visitor.post("/instances/bulk/", asked)
+    operation = finish(started[0])
+    assert (operation.total, operation.done, operation.unchanged) == (2, 2, 1)
+    assert set(Instance.objects.values_list("pk", flat=True)) == {ended[2], live}
+
+
+@pytest.mark.usefixtures("each_database")
+def test_counts_say_what_the_list_says():
+    node, named = make_node(), make_job("orders")
+    end(make_running(named, node), "failed", error="no orders")
+    end(make_running(make_job("other"), node), "failed", error="orders are missing")
+    make_waiting(named)
+    for query in ("", "q=orders", "q=missing", "status=failed", "status=failed&q=orders", "job=orders", "job=none"):
+        counts = counts_by_status(filter_in(query), operations.newest_id(), timezone.now())
+        assert sum(counts.values()) == len(listed(query))
+    assert counts_by_status(filter_in("exit=x"), 9, timezone.now()) == {}
+
+
 def test_form_sent_twice_begins_one_operation(visitor, started):
     asked = {"action": "cancel", "id": [make_waiting(make_job()).pk], "form_mark": "bulk-twice"}
     first, second = visitor.post("/instances/bulk/", asked), visitor.post("/instances/bulk/", asked)
@@ -252,7 +295,7 @@ def test_nothing_to_do_is_said_not_begun(visitor):
     assert visitor.post("/instances/bulk/", {"action": "cancel-all", "filter": "status=success"}).status_code == 409
 
 
-@pytest.mark.parametrize("given", [{}, {"action": "delete"}, {"action": "cancel", "id": "x"}, {"action": "-all"}])
+@pytest.mark.parametrize("given", [{}, {"action": "explode"}, {"action": "cancel", "id": "x"}, {"action": "-all"}])
 def test_what_no_form_sends_is_refused(visitor, given):
     assert visitor.post("/instances/bulk/", given).status_code == 400
 

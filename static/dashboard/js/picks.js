@@ -1,21 +1,27 @@
 // A list with boxes to tick: says how many are selected, selects all that are shown, and shift selects a stretch.
+// Ticking "all that match" means those of other pages too, so what is ticked one by one does not count then.
 export function startPicks(form) {
   const all = form.querySelector("[data-pick-all]");
   const box = all.querySelector("input");
   const said = all.querySelector("[data-picked]");
+  const match = form.querySelector("[data-match]");
   const boxes = () => [...form.elements].filter((element) => element.matches("[data-pick]"));
   let last = null;
 
   function show() {
     const present = boxes();
     const count = present.filter((pick) => pick.checked).length;
-    said.textContent = count ? `${count} selected` : "Select all";
+    const everything = Boolean(match?.checked);
+    said.textContent = everything ? "Every page" : count ? `${count} selected` : "Select all";
     box.checked = count > 0 && count === present.length;
     box.indeterminate = count > 0 && count < present.length;
-    form.toggleAttribute("data-some", count > 0);
-    for (const button of form.querySelectorAll("button[name]")) button.disabled = count === 0;
+    box.disabled = everything;
+    form.toggleAttribute("data-some", count > 0 || everything);
+    form.toggleAttribute("data-everything", everything);
+    for (const button of form.querySelectorAll("button[name]")) button.disabled = count === 0 && !everything;
   }
 
+  match?.addEventListener("change", show);
   box.addEventListener("change", () => {
     for (const pick of boxes()) pick.checked = box.checked;
     show();
