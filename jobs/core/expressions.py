@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from jobs.core.cron import parse_cron
-from jobs.core.cronfields import WEEKDAYS
 from jobs.core.daylight import Fold, Gap, ZoneRules
 from jobs.core.days import DayRule
+from jobs.core.fixeddelay import FixedDelay
+from jobs.core.intervals import SHORTEST, parse_interval
 from jobs.core.invalid import END, EXPRESSION, TYPE, InvalidSchedule
 from jobs.core.moments import parse_moment
-from jobs.core.triggers import FixedRate, Once, Trigger
+from jobs.core.triggers import AtOnce, FixedRate, Once, Trigger
 from jobs.core.wallclock import WallClock
 from jobs.core.walltimes import WallTimes
+from jobs.core.weektimes import parse_clock, parse_weekdays
 from jobs.core.zones import zone_named
 
 __all__ = ["InvalidSchedule", "parse_interval", "parse_moment", "parse_trigger"]
 
 SCHEDULE_TYPES = ("once", "interval", "cron", "daily", "weekly")
-SHORTEST = timedelta(seconds=1)
-LONGEST = timedelta(days=36_500)
-
-INTERVAL = re.compile(
-    r"((?P<days>[0-9]{1,12})d)? ?((?P<hours>[0-9]{1,12})h)? ?((?P<minutes>[0-9]{1,12})m)? ?((?P<seconds>[0-9]{1,12})s)?"
-)
-CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
-FULL_NAMES = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+# What the service schedules by the calendar alone; fixed_delay needs to be told of ends.
+TRIGGER_TYPES = (*SCHEDULE_TYPES, "fixed_delay")
 
 
 def parse_trigger(
@@ -40,12 +35,17 @@ def parse_trigger(
     hash_id: str = "",
     gap: Gap = "default",
     fold: Fold = "default",
+    at_once: datetime | None = None,
+    shortest: timedelta = SHORTEST,
 ) -> Trigger:
     """The trigger that a schedule's fields describe.
 
     anchor      when the schedule was made: what an interval is counted from, and when `once` is, without a start
     start, end  inclusive bounds
     hash_id     what cron's `H` is hashed from: the schedule's id
+    gap, fold   what becomes of fires where clocks change: see `daylight`
+    at_once     interval, fixed_delay: first at this moment, unless the start is still to come; else a period later
+    shortest    the shortest interval that is taken
 
     Moments are aware. Raises InvalidSchedule.
     """
@@ -60,72 +60,44 @@ def parse_trigger(
                 f"A schedule of type once has no expression, but {text!r} was given; say when in start_date.",
             )
         return Once(start or anchor, end, zone)
-    if schedule_type == "interval":
-        return FixedRate(start or anchor, parse_interval(text), end)
+    if schedule_type in ("interval", "fixed_delay"):
+        every = parse_interval(text, shortest)
+        return (_rate if schedule_type == "interval" else _delay)(every, anchor, start, end, at_once)
     if schedule_type == "cron":
         trigger = WallClock(parse_cron(text, hash_id), rules, start, end)
         _refuse_if_always_skipped(trigger, text, anchor)
         return trigger
     if schedule_type == "daily":
-        return WallClock(_clock(text), rules, start, end)
+        return WallClock(_at(parse_clock(text)), rules, start, end)
     if schedule_type == "weekly":
         return WallClock(_weekly(text), rules, start, end)
     raise InvalidSchedule(
-        TYPE, f"{schedule_type!r} is no type of schedule; expected one of {', '.join(SCHEDULE_TYPES)}."
+        TYPE, f"{schedule_type!r} is no type of schedule; expected one of {', '.join(TRIGGER_TYPES)}."
     )
 
 
-def parse_interval(text: str) -> timedelta:
-    """Reads 30s, 5m, 2h, 1d, 1h30m or plain seconds; from one second to a hundred years. Raises InvalidSchedule."""
-    text = text.strip()
-    match = INTERVAL.fullmatch(f"{text}s" if text.isdecimal() else text)
-    if not text or not match:
-        raise InvalidSchedule(
-            EXPRESSION, f"{text!r} is no interval; expected such as 30s, 5m, 2h, 1d, 1h30m, or whole seconds."
-        )
-    try:
-        every = timedelta(**{unit: int(number) for unit, number in match.groupdict().items() if number})
-    except OverflowError:
-        every = timedelta.max
-    if not SHORTEST <= every <= LONGEST:
-        raise InvalidSchedule(EXPRESSION, f"{text!r} is not between 1 second and {LONGEST.days:,} days.")
-    return every
+def _rate(
+    every: timedelta, anchor: datetime, start: datetime | None, end: datetime | None, at_once: datetime | None
+) -> Trigger:
+    rate = FixedRate(start or anchor, every, end)
+    return rate if at_once is None or rate.anchor > at_once else AtOnce(rate, at_once)
 
 
-def _clock(text: str, days: DayRule | None = None) -> WallTimes:
-    match = CLOCK.fullmatch(text)
-    if not match:
-        raise InvalidSchedule(
-            EXPRESSION, f"{text!r} is no time of day; expected HH:MM or HH:MM:SS, from 00:00 to 23:59:59."
-        )
-    hour, minute, second = (int(part or 0) for part in match.groups())
-    return WallTimes((hour,), (minute,), (second,), days or DayRule())
+def _delay(
+    every: timedelta, anchor: datetime, start: datetime | None, end: datetime | None, at_once: datetime | None
+) -> Trigger:
+    if at_once is not None:
+        return FixedDelay(every, max(start or at_once, at_once), end)
+    return FixedDelay(every, start or anchor + every, end)
+
+
+def _at(clock: time, days: DayRule | None = None) -> WallTimes:
+    return WallTimes((clock.hour,), (clock.minute,), (clock.second,), days or DayRule())
 
 
 def _weekly(text: str) -> WallTimes:
     *days, clock = text.split() or [""]
-    weekdays: set[int] = set()
-    for item in "".join(days).lower().split(","):
-        weekdays |= _weekdays(item, text)
-    return _clock(clock, DayRule(weekdays=frozenset(weekdays)))
-
-
-def _weekdays(item: str, text: str) -> set[int]:
-    """One name, or a range of two. The week may begin on Monday or Sunday: both mon-sun and sun-sat are ranges."""
-    names = WEEKDAYS | {name: number for number, name in enumerate(FULL_NAMES)}
-    low, dash, high = item.partition("-")
-    if low not in names or (dash and high not in names):
-        raise InvalidSchedule(
-            EXPRESSION, f"{text!r}: {item!r} is no weekday; expected such as 'mon,wed,fri 09:30' or 'mon-fri 09:30'."
-        )
-    first, last = names[low], names[high if dash else low]
-    if last == 0 and first > 0:
-        last = 7
-    if last < first:
-        raise InvalidSchedule(
-            EXPRESSION, f"{text!r}: {item!r} runs backwards; write two ranges, such as 'sat-sun,mon-tue 09:30'."
-        )
-    return {day % 7 for day in range(first, last + 1)}
+    return _at(parse_clock(clock), DayRule(weekdays=parse_weekdays("".join(days))))
 
 
 def _refuse_if_always_skipped(trigger: WallClock, text: str, anchor: datetime) -> None:

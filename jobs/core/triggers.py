@@ -1,7 +1,7 @@
 """When a schedule fires: what every trigger answers, those that need no calendar, and what is asked of all.
 
-A trigger is a value: it remembers nothing and reads no clock. All moments are aware UTC datetimes. The third kind,
-by the clock on the wall of a zone, is in `wallclock`.
+A trigger is a value: it remembers nothing and reads no clock. All moments are aware UTC datetimes. Elsewhere: by the
+clock on the wall of a zone (`wallclock`), by the end of the last run (`fixeddelay`), in a calendar (`calendared`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ class Counting(Protocol):
     """A trigger that knows by arithmetic how often it fires in (after, until]."""
 
     def count_between(self, after: datetime, until: datetime) -> int: ...
+
+
+@runtime_checkable
+class Following(Protocol):
+    """A trigger whose fires follow from ends; as a Trigger it has only its first."""
+
+    def after_end(self, ended_at: datetime) -> datetime | None: ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,31 @@ class FixedRate:
 
 
 @dataclass(frozen=True)
+class AtOnce:
+    """A first fire at a moment of its own, when it was made, and from then on as `trigger` says.
+
+    Fires are always later than the moment from which they are watched: watch this one from just before `at`.
+    """
+
+    trigger: Trigger
+    at: datetime
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self.at.astimezone(UTC) if moment < self.at else self.trigger.next_after(moment)
+
+    def count_between(self, after: datetime, until: datetime) -> int:
+        return int(after < self.at <= until) + count_between(self.trigger, max(after, self.at), until)
+
+    def describe(self) -> str:
+        return f"{self.trigger.describe()}, the first at once"
+
+
+def first_after(trigger: Trigger, moment: datetime) -> datetime | None:
+    """What a trigger that is watched from `moment` on waits for, as long as nothing of it has run since."""
+    return trigger.after_end(moment) if isinstance(trigger, Following) else trigger.next_after(moment)
+
+
+@dataclass(frozen=True)
 class Missed:
     """How many fires there were and which was the latest. `capped`: there were more than `count`."""
 
@@ -90,7 +122,7 @@ class Missed:
 
 def missed_between(trigger: Trigger, after: datetime, until: datetime) -> Missed:
     """The fires f with after < f <= until, in bounded work however many there are."""
-    latest = _latest(trigger, after, until)
+    latest = latest_between(trigger, after, until)
     if latest is None:
         return Missed(0, None)
     if isinstance(trigger, Counting):
@@ -101,7 +133,12 @@ def missed_between(trigger: Trigger, after: datetime, until: datetime) -> Missed
     return Missed(count, latest, capped=fire is not None and fire <= until)
 
 
-def _latest(trigger: Trigger, after: datetime, until: datetime) -> datetime | None:
+def count_between(trigger: Trigger, after: datetime, until: datetime) -> int:
+    """How many fires there are in (after, until]; at most MOST_COUNTED of a trigger that cannot count."""
+    return missed_between(trigger, after, until).count if after < until else 0
+
+
+def latest_between(trigger: Trigger, after: datetime, until: datetime) -> datetime | None:
     """The latest fire in (after, until]: halve the time between the latest one known and where there are none."""
     latest, empty_from = None, until
     fire = trigger.next_after(after)
@@ -116,11 +153,11 @@ def _latest(trigger: Trigger, after: datetime, until: datetime) -> datetime | No
 
 
 def fires(trigger: Trigger, after: datetime, count: int) -> list[datetime]:
-    """The next `count` fires after a moment; fewer if there are no more."""
+    """The next `count` fires after a moment; fewer if there are no more, or if they follow from an end."""
     found: list[datetime] = []
     while len(found) < count:
-        fire = trigger.next_after(found[-1] if found else after)
-        if fire is None:
+        fire = trigger.next_after(found[-1]) if found else first_after(trigger, after)
+        if fire is None or (found and isinstance(trigger, Following)):
             break
         found.append(fire)
     return found

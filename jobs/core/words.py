@@ -28,15 +28,24 @@ def once(at: datetime, zone: str) -> str:
 
 def every(interval: timedelta) -> str:
     """Such as "every 5 minutes", "every day", "every 1 hour 30 minutes"."""
+    said = elapsed(interval)
+    number, _, unit = said.partition(" ")
+    return f"every {unit}" if number == "1" and " " not in unit else f"every {said}"
+
+
+def after_end(interval: timedelta) -> str:
+    """Such as "5 minutes after the last one ended"."""
+    return f"{elapsed(interval)} after the last one ended"
+
+
+def elapsed(interval: timedelta) -> str:
+    """Such as "5 minutes", "1 day", "1 hour 30 minutes", "0.25 seconds"."""
     minutes, seconds = divmod(interval.seconds, 60)
     hours, minutes = divmod(minutes, 60)
-    counted = (("day", interval.days), ("hour", hours), ("minute", minutes), ("second", seconds))
-    parts = [(unit, count) for unit, count in counted if count]
     if interval.microseconds:
-        return f"every {interval.total_seconds()} seconds"
-    if len(parts) == 1 and parts[0][1] == 1:
-        return f"every {parts[0][0]}"
-    return "every " + " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for unit, count in parts)
+        return f"{interval.total_seconds()} seconds"
+    counted = (("day", interval.days), ("hour", hours), ("minute", minutes), ("second", seconds))
+    return " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for unit, count in counted if count)
 
 
 def wall_times(times: WallTimes) -> str:

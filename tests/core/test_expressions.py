@@ -129,6 +129,34 @@ def test_once_is_at_its_start_else_at_once() -> None:
     assert trigger("once", "", start=MADE + HOUR).next_after(MADE) == MADE + HOUR
 
 
+def test_interval_may_begin_at_once() -> None:
+    made = MADE + 20 * timedelta(minutes=1)
+    past = parse_trigger("interval", "1h", zone="UTC", anchor=made, start=MADE, end=None, at_once=made)
+    assert fires(past, made - timedelta(seconds=1), 3) == [made, MADE + HOUR, MADE + 2 * HOUR]
+    assert past.describe() == "every hour, the first at once"
+    future = parse_trigger("interval", "1h", zone="UTC", anchor=made, start=MADE + HOUR, end=None, at_once=made)
+    assert fires(future, made - timedelta(seconds=1), 1) == [MADE + HOUR]
+
+
+def test_at_once_and_its_anchor_are_one_fire() -> None:
+    now = parse_trigger("interval", "1h", zone="UTC", anchor=MADE, start=None, end=None, at_once=MADE)
+    assert fires(now, MADE - timedelta(seconds=1), 2) == [MADE, MADE + HOUR]
+    assert now.count_between(MADE - HOUR, MADE + HOUR) == 2  # type: ignore[attr-defined]  # it can
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"), [("0.25", 250), (".5s", 500), ("1.5", 1500), ("2", 2000), ("5m", 300_000)]
+)
+def test_shorter_intervals_are_read_if_allowed(text: str, milliseconds: int) -> None:
+    assert parse_interval(text, timedelta(0)) == timedelta(milliseconds=milliseconds)
+
+
+@pytest.mark.parametrize("text", ["0", "0.0", "0.0000001", "-1", "1.5h", "."])
+def test_no_interval_is_zero_or_less(text: str) -> None:
+    with pytest.raises(InvalidSchedule):
+        parse_interval(text, timedelta(0))
+
+
 def test_once_has_no_expression() -> None:
     with pytest.raises(InvalidSchedule, match="start_date"):
         trigger("once", "2026-05-01T10:00")
@@ -159,7 +187,7 @@ def test_end_before_start_is_refused() -> None:
     assert refused.value.field == "end_date"
 
 
-@pytest.mark.parametrize("schedule_type", ["", "Cron", "hourly", "fixed_delay"])
+@pytest.mark.parametrize("schedule_type", ["", "Cron", "hourly", "fixed delay"])
 def test_an_unknown_type_is_refused(schedule_type: str) -> None:
     with pytest.raises(InvalidSchedule, match="once, interval, cron, daily, weekly") as refused:
         trigger(schedule_type, "1h")

@@ -59,3 +59,8 @@ def test_intervals_are_said_in_units(seconds: float, expected: str) -> None:
 def test_once_is_said_in_its_zone() -> None:
     at = datetime(2026, 11, 1, 6, 30, tzinfo=UTC)
     assert words.once(at, "America/New_York") == "once, at 2026-11-01 01:30:00-05:00 (America/New_York)"
+
+
+def test_a_delay_is_said_from_the_end() -> None:
+    assert words.after_end(timedelta(minutes=5)) == "5 minutes after the last one ended"
+    assert words.after_end(timedelta(days=1)) == "1 day after the last one ended"
