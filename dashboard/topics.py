@@ -17,8 +17,10 @@ from dashboard.presentation.nodes import read_nodes
 from dashboard.presentation.operation import is_under_way, read_operation, read_unended
 from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.rows import Regions
+from dashboard.presentation.schedule_list import read_schedules
 from dashboard.presentation.schedules import read_fires
 from dashboard.presentation.waiting import read_waiting
+from dashboard.schedulesearch import query_in as schedule_query_in
 from jobs.feed import FeedEvent
 
 LOG, LOAD = "log", "load"
@@ -33,8 +35,8 @@ class UnknownTopicError(ValueError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, instances:QUERY, "
-            "instance:ID, operations, operation:ID and log:ID"
+            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, schedules:QUERY, "
+            "instances:QUERY, instance:ID, operations, operation:ID and log:ID"
         )
 
 
@@ -64,6 +66,9 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         query = query_in(argument)
         pause_seconds = 5.0 if query.is_costly else 1.0
         return (Part(partial(read_jobs, query), _changes_jobs, pause_seconds=pause_seconds),)
+    if kind == "schedules" and 0 < len(argument) <= LONGEST_QUERY:
+        reader = partial(read_schedules, schedule_query_in(argument))
+        return (Part(reader, _fires, pause_seconds=2.0, refresh_seconds=60.0),)
     if topic == "operations":
         return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
     if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
@@ -120,6 +125,11 @@ def _changes_jobs(event: FeedEvent) -> bool:
 
 def _lists(event: FeedEvent) -> bool:
     return event.kind.startswith(("instance.", "job.")) and event.kind != "instance.held"
+
+
+def _fires(event: FeedEvent) -> bool:
+    """What moves a schedule or shows in it: fires, skips, edits, and how an instance is."""
+    return event.kind.startswith(("schedule.", "job.", "instance.")) and event.kind != "instance.held"
 
 
 def _never(_: FeedEvent) -> bool:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboard.views import instance_list, instances, jobs, live, new_job, overview, selection
+from dashboard.views import instance_list, instances, jobs, live, new_job, overview, schedules, selection
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("jobs/<int:job_id>/pause/", jobs.pause, name="pause-job"),
     path("jobs/<int:job_id>/resume/", jobs.resume, name="resume-job"),
     path("jobs/<int:job_id>/delete/", jobs.delete, name="delete-job"),
+    path("schedules/", schedules.schedules, name="schedules"),
     path("instances/", instance_list.instance_list, name="instances"),
     path("instances/bulk/", instance_list.bulk, name="bulk"),
     path("instances/operations/<int:operation_id>/", instance_list.operation, name="operation"),

@@ -1,0 +1,159 @@
+"""The list of schedules: when each fires next, and what became of its last fire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import F, Q, QuerySet
+
+from dashboard.presentation import looks
+from dashboard.presentation.looks import Look
+from dashboard.presentation.rows import Regions
+from dashboard.presentation.runs import MANY_SKIPPED
+from dashboard.presentation.schedules import words_of
+from dashboard.schedulesearch import ScheduleQuery
+from jobs.models import Instance, Schedule
+
+PER_PAGE = 50
+LATEST_FIRST = ("last", "skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class LastFire:
+    """What the newest instance of that logical date is; `look` is None where it has been deleted."""
+
+    at: datetime
+    look: Look | None
+    instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRow:
+    """`zone` is empty for UTC. `in_a_row` are skips since it last ran, `skipped` and `missed` those of its life."""
+
+    job_id: int
+    job_name: str
+    words: str
+    zone: str
+    next_at: datetime | None
+    last: LastFire | None
+    runs: int
+    skipped: int
+    missed: int
+    in_a_row: int
+    paused: bool
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulesPage:
+    """Which schedules are shown, counted from 1; `first` is 0 when none is."""
+
+    query: ScheduleQuery
+    pages: int
+    total: int
+
+    @property
+    def first(self) -> int:
+        return min(self.total, (self.query.page - 1) * PER_PAGE + 1)
+
+    @property
+    def last(self) -> int:
+        return min(self.total, self.query.page * PER_PAGE)
+
+    @property
+    def before(self) -> str:
+        """The address of the page before this one; empty on the first."""
+        return replace(self.query, page=self.query.page - 1).argument if self.query.page > 1 else ""
+
+    @property
+    def after(self) -> str:
+        return replace(self.query, page=self.query.page + 1).argument if self.query.page < self.pages else ""
+
+
+def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG001 - one signature for all readers
+    """Regions schedules and schedules_pages. Three queries. A page beyond the last is the last."""
+    found = matching(query)
+    total = found.count()
+    pages = max(1, -(-total // PER_PAGE))
+    number = min(query.page, pages)
+    start = (number - 1) * PER_PAGE
+    shown = list(
+        in_order(found, query.sort)
+        .select_related("job")
+        .defer("job__body", "job__environment", "job__description")[start : start + PER_PAGE]
+    )
+    last = _last_fires(shown)
+    page = SchedulesPage(replace(query, page=number), pages, total)
+    return {
+        "schedules": [(f"s{schedule.pk}", _row(schedule, last.get(schedule.job_id))) for schedule in shown],
+        "schedules_pages": [("pages", page)],
+    }
+
+
+def matching(query: ScheduleQuery) -> QuerySet[Schedule]:
+    """All that are what is asked; without those that were taken away, of which only the counts are kept."""
+    found = Schedule.objects.exclude(type=Schedule.Type.ONCE, start_at=None)
+    for word in query.text.split():
+        found = found.filter(Q(job__name__icontains=word) | Q(expression__icontains=word) | Q(zone__icontains=word))
+    if query.type:
+        found = found.filter(type=query.type)
+    return found.filter(_STATES[query.state]) if query.state else found
+
+
+def in_order(found: QuerySet[Schedule], sort: str) -> QuerySet[Schedule]:
+    """Schedules without such a moment come last, whichever way round; names decide among equals."""
+    back = sort.startswith("-")
+    key = sort.removeprefix("-")
+    if key == "name":
+        return found.order_by("-job__name" if back else "job__name")
+    by = F({"next": "next_at", "last": "last_logical_at", "skipped": "skipped_in_a_row"}[key])
+    falling = (key in LATEST_FIRST) != back
+    rest = ("-skipped_count", "job__name") if key == "skipped" else ("job__name",)
+    return found.order_by(by.desc(nulls_last=True) if falling else by.asc(nulls_last=True), *rest)
+
+
+def _last_fires(schedules: Iterable[Schedule]) -> dict[int, LastFire]:
+    """By job. One query, along the index that lets each logical date fire once."""
+    wanted = Q(pk__in=[])
+    found: dict[int, LastFire] = {}
+    for schedule in schedules:
+        if schedule.last_logical_at is not None:
+            found[schedule.job_id] = LastFire(schedule.last_logical_at, None, None)
+            wanted |= Q(job_id=schedule.job_id, logical_at=schedule.last_logical_at)
+    rows = Instance.objects.filter(wanted).order_by("generation")
+    # The last generation is the one that counts: a retry by hand mends a fire that failed.
+    for job_id, pk, status, stop_at, at in rows.values_list(
+        "job_id", "pk", "status", "cancel_requested_at", "logical_at"
+    ):
+        found[job_id] = LastFire(at, looks.of_instance(status, stopping=stop_at is not None), pk)
+    return found
+
+
+def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
+    in_a_row = schedule.skipped_in_a_row
+    return ScheduleRow(
+        job_id=schedule.job_id,
+        job_name=schedule.job.name,
+        words=words_of(schedule),
+        zone="" if schedule.zone == "UTC" else schedule.zone,
+        next_at=None if schedule.job.paused else schedule.next_at,
+        last=last,
+        runs=schedule.run_count,
+        skipped=schedule.skipped_count,
+        missed=schedule.missed_count,
+        in_a_row=in_a_row if in_a_row >= MANY_SKIPPED else 0,
+        paused=schedule.job.paused,
+        fault=schedule.fault,
+    )
+
+
+_STATES = {
+    "active": Q(job__paused_at__isnull=True, next_at__isnull=False),
+    "paused": Q(job__paused_at__isnull=False),
+    "skipping": Q(skipped_in_a_row__gte=MANY_SKIPPED),
+    "faulty": ~Q(fault=""),
+    "over": Q(job__paused_at__isnull=True, next_at__isnull=True, fault=""),
+}
