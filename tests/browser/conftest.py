@@ -5,7 +5,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,13 @@ from jobs import actions
 from jobs.core.states import TERMINAL
 from jobs.models import Instance, Job
 from tests.api.site import sign_in
+from tests.fixtures.chromium import opened
 from tests.service.conftest import ROOT, Home, default_file, migrated_file
 from tests.waiting import until
 
 __all__ = ["migrated_file"]
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 @dataclass
@@ -54,24 +57,34 @@ class Service:
 @pytest.fixture(scope="module")
 def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Iterator[Service]:
     """One service for all tests of a module: each start takes seconds."""
-    folder = tmp_path_factory.mktemp("data")
+    command = ["manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port"]
+    with django_db_blocker.unblock(), serving(command, migrated_file, tmp_path_factory.mktemp("data")) as service:
+        yield service
+
+
+@contextmanager
+def serving(command: list[str], migrated_file: Path, folder: Path, port: int = 0, **pipes: Any) -> Iterator[Service]:
+    """`command PORT` on a copy of this database, until the block ends."""
     shutil.copy(migrated_file, folder / "db.sqlite3")
     # The same key, so that a session that the test opens is one of the service.
     (folder / "secret_key").write_text(settings.SECRET_KEY)
-    port = free_port()
+    port = port or free_port()
     environment = {
         "ROTA_DATA": str(folder),
         "PATH": os.environ["PATH"],
         "ROTA_DEBUG": "1",
         "ROTA_MIN_FREE_DISK_MB": "0",
     }
-    command = [sys.executable, "manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port", str(port)]
     with (
         pytest.MonkeyPatch.context() as patch,
-        django_db_blocker.unblock(),
         default_file(folder / "db.sqlite3"),
         (folder / "output").open("ab") as output,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output) as process,
+        subprocess.Popen(
+            [sys.executable, *command, str(port)],
+            cwd=ROOT,
+            env=environment,
+            **({"stdout": output, "stderr": output} | pipes),
+        ) as process,
     ):
         patch.setattr(settings, "DATA_DIR", folder)
         service = Service(Home(folder), f"http://127.0.0.1:{port}", process)
@@ -89,15 +102,28 @@ def service(started: Service) -> Iterator[Service]:
 
 
 @pytest.fixture
-def signed_in(service: Service, page: Any) -> Any:
+def signed_in(service: Service, page: Any) -> Iterator[Any]:
     """A page in which the admin has signed in; the test fails if anything is logged as an error there."""
+    with signed_in_at(service, page):
+        yield page
+
+
+@pytest.fixture
+def phone(service: Service, browser: Any) -> Iterator[Any]:
+    """As `signed_in`, on a phone."""
+    with opened(browser, **PHONE) as page, signed_in_at(service, page):
+        yield page
+
+
+@contextmanager
+def signed_in_at(service: Service, page: Any) -> Iterator[None]:
     forget_connection()
     errors: list[str] = []
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     page.set_default_timeout(20_000)
     admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True)
     sign_in(page, service.address, admin)
-    yield page
+    yield
     forget_connection()
     assert [error for error in errors if "WebSocket" not in error] == []
 
@@ -113,7 +139,7 @@ def answers(service: Service) -> bool:
     try:
         with urllib.request.urlopen(f"{service.address}/login/", timeout=5) as response:  # noqa: S310 - our own
             return response.status == 200
-    except URLError:
+    except (URLError, TimeoutError):
         return False
 
 

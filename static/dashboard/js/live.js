@@ -1,7 +1,7 @@
 // Keeps the page up to date: by the socket, and where it cannot be had by asking again and again.
 import { showLoads, takeLoads } from "./loads.js";
 import { showRows } from "./regions.js";
-import { noteTrouble } from "./trouble.js";
+import { noteSilence, noteTrouble } from "./trouble.js";
 
 const STALE_MS = 6500; // the server says something at least every five seconds
 const SILENCE_MS = 10_000;
@@ -9,6 +9,7 @@ const OPENING_MS = 4000;
 const POLL_MS = 4000;
 const WAITS_MS = [300, 700, 1500, 2000]; // before the next try; the last one for ever
 const HIDDEN_MS = 5000;
+const RESTING_POLL_MS = 30_000; // what the title of a hidden tab says may be that old
 const SIGNED_OUT = [4401, 4403];
 const RESUMES = { load: () => ({}) };
 
@@ -25,6 +26,7 @@ export function startLive(body, log) {
   function cursors() {
     const wish = {};
     for (const [topic, cursor] of topics) {
+      if (document.hidden && topic !== "site") continue; // nobody sees it; the title is seen
       if (!topic.startsWith("log:")) wish[topic] = RESUMES[topic]?.() ?? cursor;
       else if (log?.ready) wish[topic] = log.cursor();
     }
@@ -60,9 +62,9 @@ export function startLive(body, log) {
   function heard() {
     heardAt = performance.now();
     tries = 0;
-    clearInterval(polling);
-    polling = 0;
+    stopPolling();
     badge("good", "live", "This page is up to date.");
+    noteSilence(false);
   }
 
   function again() {
@@ -74,6 +76,11 @@ export function startLive(body, log) {
     }
     clearTimeout(timer);
     timer = setTimeout(connect, WAITS_MS[Math.min(tries++, WAITS_MS.length - 1)]);
+  }
+
+  function stopPolling() {
+    clearInterval(polling);
+    polling = 0;
   }
 
   function drop() {
@@ -95,25 +102,44 @@ export function startLive(body, log) {
 
   async function poll() {
     if (document.hidden) return;
-    const asked = [...topics.keys()].filter((topic) => !topic.startsWith("log:"));
     try {
-      const query = new URLSearchParams(asked.map((topic) => ["topic", topic]));
-      const answer = await fetch(`${body.dataset.rowsUrl}?${query}`, { redirect: "manual" });
-      if (answer.type === "opaqueredirect") return signedOut();
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      const { frames } = await answer.json();
-      if (!polling) return;
+      const frames = await ask([...topics.keys()].filter((topic) => !topic.startsWith("log:")));
+      if (!polling || !frames) return;
       frames.forEach(take);
       if (log?.follows) await log.fetchMore();
       badge("warn", "polling", "Live updates cannot be had; this page asks for what is new every four seconds.");
+      noteSilence(false);
     } catch {
-      if (polling) badge("bad", "offline", "The server cannot be reached; trying again.");
+      if (polling) silent();
     }
+  }
+
+  async function ask(wanted) {
+    const query = new URLSearchParams(wanted.map((topic) => ["topic", topic]));
+    const answer = await fetch(`${body.dataset.rowsUrl}?${query}`, { redirect: "manual" });
+    if (answer.type === "opaqueredirect") return signedOut();
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    return (await answer.json()).frames;
+  }
+
+  // Who has this page in another tab is still told of trouble.
+  async function pollHidden() {
+    try {
+      for (const { regions } of (await ask(["site"])) ?? []) noteTrouble(regions);
+      noteSilence(false);
+    } catch {
+      noteSilence(true);
+    }
+  }
+
+  function silent() {
+    badge("bad", "offline", "The server cannot be reached; trying again. What is shown is as it was when it last answered.");
+    noteSilence(true);
   }
 
   function signedOut() {
     over = true;
-    clearInterval(polling);
+    stopPolling();
     badge("bad", "signed out", "Reload the page to sign in again.");
   }
 
@@ -132,14 +158,22 @@ export function startLive(body, log) {
   let rest = 0;
   document.addEventListener("visibilitychange", () => {
     clearTimeout(rest);
+    watch();
     if (document.hidden) rest = setTimeout(sleep, HIDDEN_MS);
-    else if (!socket) connect();
+    else wake();
   });
+  function wake() {
+    if (socket || over) return;
+    stopPolling();
+    tries = 0;
+    connect();
+  }
   function sleep() {
     drop();
     clearTimeout(timer);
-    clearInterval(polling);
-    polling = 0;
+    stopPolling();
+    if (over) return;
+    polling = setInterval(pollHidden, RESTING_POLL_MS);
     badge("quiet", "resting", "Nobody looks at this page now; it goes on when somebody does.");
   }
 
@@ -150,7 +184,8 @@ export function startLive(body, log) {
   setInterval(lookAfter, 1000);
   log?.whenReady(watch);
   badge("quiet", "connecting", "");
-  connect();
+  if (document.hidden) sleep();
+  else connect();
 }
 
 function badgeOn(element) {

@@ -1,7 +1,7 @@
 // Makes one element look like another without replacing it: focus, open menus and hover stay where they are.
 
 // What the page itself has set and a row from the server does not know.
-const KEPT = new Set(["open", "data-band"]);
+const KEPT = new Set(["open", "data-band", "data-withheld", "style"]);
 
 export function parse(html) {
   const template = document.createElement("template");
@@ -9,18 +9,19 @@ export function parse(html) {
   return template.content.firstElementChild;
 }
 
+// Returns false if a part was left as it was, because a control in it that is in use would have become another one.
 export function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName) {
     from.replaceWith(to);
-    return;
+    return true;
   }
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
-    return;
+    return true;
   }
   morphAttributes(from, to);
   // A region inside a row gets its own rows.
-  if (!from.hasAttribute("data-region")) morphChildren(from, to);
+  return from.hasAttribute("data-region") || morphChildren(from, to);
 }
 
 function morphAttributes(from, to) {
@@ -35,9 +36,23 @@ function morphAttributes(from, to) {
 function morphChildren(from, to) {
   const wanted = [...to.childNodes];
   const present = [...from.childNodes];
-  wanted.forEach((node, index) => {
-    if (index < present.length) morph(present[index], node);
-    else from.append(node);
+  if (present.some((node, index) => isInUse(node) && !isSame(node, wanted[index]))) return false;
+  const whole = wanted.map((node, index) => {
+    if (index < present.length) return morph(present[index], node);
+    from.append(node);
+    return true;
   });
   for (const extra of present.slice(wanted.length)) extra.remove();
+  return whole.every(Boolean);
+}
+
+// A click that was meant for Cancel must not retry, and whoever has tabbed to a control must not be sent to the page's
+// beginning: these wait until the pointer and the focus have left.
+function isInUse(node) {
+  return node.contains(document.activeElement) || (node.nodeName === "BUTTON" && node.matches(":hover"));
+}
+
+function isSame(node, other) {
+  if (node.nodeName !== other?.nodeName) return false;
+  return node.nodeName !== "BUTTON" || node.getAttribute("formaction") === other.getAttribute("formaction");
 }
