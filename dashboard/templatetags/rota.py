@@ -10,6 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.presentation import amounts
+from dashboard.presentation.navigation import Page, pages_seen_from
 from dashboard.presentation.rows import Regions, html_of
 from jobs.telemetry.memory import MEGABYTE
 
@@ -21,6 +22,12 @@ def region(context: Context, name: str) -> SafeString:
     """All rows of a region of the page; nothing where the context has none, as in a row drawn alone."""
     regions: Regions = context.get("regions") or {}
     return format_html_join("", "{}", ((html_of(name, row, context["now"], regions),) for row in regions.get(name, ())))
+
+
+@register.simple_tag(takes_context=True)
+def pages(context: Context) -> list[Page]:
+    """The pages that the header leads to, the current one marked."""
+    return pages_seen_from(context["request"].path)
 
 
 @register.simple_tag(takes_context=True)
@@ -60,14 +67,18 @@ def spent(context: Context, since: datetime, expected_seconds: float) -> int:
 
 @register.filter
 def exact(at: datetime) -> str:
-    """Such as "2026-11-30 09:53:14 UTC"."""
-    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    """Such as "2026-11-30 09:53:14 UTC"; a moment in a schedule's zone with its offset instead of "UTC"."""
+    return f"{at:%Y-%m-%d %H:%M:%S} {_zone(at)}"
 
 
 @register.filter
-def wall(at: datetime) -> str:
-    """A fire as its zone's clocks show it, such as "Mon 30 Nov 2026, 02:30:00 +0100"; `at` is in that zone."""
-    return at.strftime("%a %d %b %Y, %H:%M:%S %z")
+def wall(at: datetime) -> SafeString:
+    """A fire as its zone's clocks show it, such as "Mon 30 Nov 2026, 02:30:00 +0100"; `at` is in that zone.
+
+    zone.js says it in another zone for whoever wishes so.
+    """
+    said = f"{at:%a %d %b %Y, %H:%M:%S} {_zone(at)}"
+    return format_html('<time datetime="{}" data-clock="wall">{}</time>', _iso(at), said)
 
 
 @register.filter
@@ -99,6 +110,10 @@ def share(part: float, whole: float) -> int:
 def _in(until: datetime, now: datetime) -> str:
     left = until - now
     return f"in {amounts.ticking(left.total_seconds())}" if left >= timedelta(seconds=1) else "now"
+
+
+def _zone(at: datetime) -> str:
+    return "UTC" if at.tzname() == "UTC" else f"{at:%z}"
 
 
 def _iso(at: datetime) -> str:

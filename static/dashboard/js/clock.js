@@ -1,4 +1,6 @@
 // Moments and durations that tick: <time data-clock> and <progress data-started>. Says durations as amounts.py does.
+import { sayMoments } from "./zone.js";
+
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
 let ahead = 0; // how many milliseconds the server's clock is ahead of this one
 
@@ -12,14 +14,16 @@ export function startClock() {
 export function tick(root) {
   const now = Date.now() + ahead;
   for (const element of root.querySelectorAll("time[data-clock]")) {
-    const seconds = (now - Date.parse(element.dateTime)) / 1000;
-    const text = WORDS[element.dataset.clock](seconds);
+    const words = WORDS[element.dataset.clock]; // a moment that is said as such has none
+    if (!words) continue;
+    const text = words((now - Date.parse(element.dateTime)) / 1000);
     if (element.textContent !== text) element.textContent = text;
   }
   for (const bar of root.querySelectorAll("progress[data-started]")) {
     const spent = (now - Date.parse(bar.dataset.started)) / 1000;
     bar.value = Math.min(100, Math.max(0, (100 * spent) / Number(bar.dataset.expected)));
   }
+  sayMoments(root);
 }
 
 const WORDS = {

@@ -1,12 +1,13 @@
 // A menu closes with Escape and with a click elsewhere.
+const OPEN = "details[data-menu][open]";
+
 export function startMenus() {
-  const open = () => document.querySelectorAll("details.user[open]");
   addEventListener("click", (event) => {
-    for (const menu of open()) if (!menu.contains(event.target)) menu.open = false;
+    for (const menu of document.querySelectorAll(OPEN)) if (!menu.contains(event.target)) menu.open = false;
   });
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    for (const menu of open()) {
+    for (const menu of document.querySelectorAll(OPEN)) {
       menu.open = false;
       menu.querySelector("summary").focus();
     }
