@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from scheduler_site import environment, outgoing_mail
+from scheduler_site.editor import EDITOR_FILES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = environment.flag("ROTA_DEBUG")
@@ -107,7 +108,11 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "scheduler_site.frontend.PackageFilesFinder",
 ]
-FRONTEND_FILES = {"vendor/ansi_up.js": "ansi_up/ansi_up.js"}
+FRONTEND_FILES = {
+    "vendor/ansi_up.js": "ansi_up/ansi_up.js",
+    "vendor/uPlot.js": "uplot/dist/uPlot.esm.js",
+    "vendor/uPlot.css": "uplot/dist/uPlot.min.css",
+} | EDITOR_FILES
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
