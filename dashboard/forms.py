@@ -2,58 +2,32 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
+from dashboard.formfields import (
+    BLANK,
+    DEFAULTS,
+    FIELDS,
+    FOLDS,
+    LABELS,
+    REPEATING,
+    RUNS,
+    TEXTS,
+    TIMING,
+    WHENS,
+    in_words,
+)
 from jobs.actions import InvalidInput, Problem
-from jobs.actions.bodies import MASK
-from jobs.actions.definition import FIELD_OF_KIND, raw_of, spec_of
+from jobs.actions.bodies import LONGEST_BODY, MASK
+from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
+from jobs.actions.timing import TO_COME
 from jobs.models import Job
-
-# What the form asks in one question each, and the API's fields that it becomes.
-RUNS = {"script_content": "Python script", "command": "Shell command", "script_path": "Script file on the node"}
-WHENS = {
-    "now": "Now",
-    "at": "Once, later",
-    "interval": "Every so often",
-    "daily": "Daily",
-    "weekly": "Weekly",
-    "cron": "Cron",
-    "by_hand": "By hand only",
-}
-REPEATING = ("interval", "daily", "weekly", "cron")
-
-TEXTS = (
-    "name", "description", "cpu_cores_required", "memory_mb_required", "timeout_seconds", "max_retries",
-    "retry_delay_seconds", "priority", "tags", "environment",
-)  # fmt: skip
-TIMING = ("schedule_expression", "start_date", "end_date", "timezone")
-FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
-
-DEFAULTS = {"runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium"}
-
-
-LABELS = {
-    "script_content": "Script",
-    "script_path": "Path of the script",
-    "cpu_cores_required": "Cores",
-    "memory_mb_required": "Memory in MB",
-    "timeout_seconds": "Time limit in seconds",
-    "max_retries": "Retries",
-    "retry_delay_seconds": "First retry after seconds",
-    "retry_max_delay_seconds": "Longest wait before a retry",
-    "schedule_expression": "Schedule",
-    "schedule_type": "When",
-    "start_date": "Start",
-    "end_date": "End",
-    "timezone": "Time zone",
-}
-_API_NAMES = re.compile(rf"\b({'|'.join(LABELS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +38,40 @@ class Field:
     value: str
     errors: tuple[str, ...] = ()
 
+    @property
+    def label(self) -> str:
+        return LABELS[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """What two people changed at once; `theirs` is stored, `mine` is in the form. Not `both`: only they did."""
+
+    label: str
+    theirs: str
+    both: bool
+
 
 @dataclass(frozen=True, slots=True)
 class JobForm:
     """`fields` by name; `elsewhere` are sentences about what this form has no input for.
 
-    `revision`: that of the job which it shows; empty for a new one.
+    `revision`: that of the job which it shows; empty for a new one. `seen`: what it showed of it, as `seen_of` says.
     """
 
     fields: dict[str, Field]
     elsewhere: tuple[str, ...] = ()
     revision: str = ""
+    seen: str = ""
 
     @property
     def faulty(self) -> list[Field]:
         return [field for field in self.fields.values() if field.errors]
+
+    @property
+    def open_folds(self) -> list[str]:
+        wrong = {field.name for field in self.faulty}
+        return [fold for fold, names in FOLDS.items() if wrong & set(names)]
 
 
 def blank_form() -> JobForm:
@@ -91,21 +84,38 @@ def filled_form(posted: Mapping[str, str], problems: Iterable[Problem]) -> JobFo
     sentences: dict[str, list[str]] = {name: [] for name in FIELDS}
     elsewhere: list[str] = []
     for problem in problems:
-        shown = _SHOWN_AT.get(problem.field, problem.field)
-        sentences.get(shown, elsewhere).append(in_words(problem.sentence))
+        shown = _shown_at(problem.field, posted)
+        sentences.get(shown, elsewhere).append(_sentence(problem, shown, posted))
     fields = {name: Field(name, posted.get(name, ""), tuple(sentences[name])) for name in FIELDS}
-    return JobForm(fields, tuple(elsewhere), posted.get("revision", ""))
+    return JobForm(fields, tuple(elsewhere), posted.get("revision", ""), posted.get("seen", ""))
 
 
 def edit_form(job: Job) -> JobForm:
     """The job as it is stored; the values of its variables are masked, for they may be secrets."""
     texts = stored_texts(job)
-    return JobForm({name: Field(name, texts[name]) for name in FIELDS}, revision=str(job.revision))
+    fields = {name: Field(name, texts[name]) for name in FIELDS}
+    return JobForm(fields, revision=str(job.revision), seen=seen_of(texts))
 
 
-def in_words(sentence: str) -> str:
-    """With the labels of the form where the check names the API's fields."""
-    return _API_NAMES.sub(lambda found: LABELS[found[0]], sentence)
+def merged_form(posted: Mapping[str, str], job: Job) -> tuple[JobForm, list[Clash]]:
+    """The job as it is now with what was typed into a form that showed it as it was, and what others changed meanwhile.
+
+    What both changed stays as it was typed. The form has the job's revision: sent again it stores what it shows.
+    """
+    stored, seen = stored_texts(job), _digests(posted.get("seen", ""))
+    fields, clashes = {}, []
+    for name in FIELDS:
+        mine, theirs = posted.get(name, stored[name]), stored[name]
+        is_mine = seen.get(name) != _digest(mine)
+        if _plain(mine) != _plain(theirs) and seen.get(name) != _digest(theirs):
+            clashes.append(Clash(LABELS[name], RUNS.get(theirs) or WHENS.get(theirs) or theirs, both=is_mine))
+        fields[name] = Field(name, mine if is_mine else theirs)
+    return JobForm(fields, revision=str(job.revision), seen=seen_of(stored)), clashes
+
+
+def seen_of(texts: Mapping[str, str]) -> str:
+    """What a form shows, each field by a digest: enough to tell later what was typed and what somebody else changed."""
+    return " ".join(f"{name}:{_digest(texts[name])}" for name in FIELDS)
 
 
 def job_input(posted: Mapping[str, str]) -> dict[str, Any]:
@@ -131,11 +141,33 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     return raw_from_form(patch)
 
 
-def check_when(posted: Mapping[str, str]) -> None:
-    """Raises InvalidInput for a moment that is asked for and not given: an edit would make it "by hand" unseen."""
+def check_when(posted: Mapping[str, str], *, is_new: bool) -> None:
+    """Raises InvalidInput for a moment that is asked for and not given: that would mean "now", or "by hand", unseen."""
     if posted.get("when") == "at" and not posted.get("start_date", "").strip():
-        sentence = 'Start is blank, expected a date or a moment; give one, or choose "By hand only".'
+        instead = WHENS["now" if is_new else "by_hand"]
+        sentence = f'Start is blank, expected a date or a moment; give one, or choose "{instead}".'
         raise InvalidInput([Problem("start_date", "", "a date or a moment", sentence)])
+
+
+def uploaded_text(name: str, content: bytes) -> str:
+    """The script in a file. Raises InvalidInput with what is wrong with it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        sentence = (
+            f"{name[:100]} is not UTF-8 text (byte 0x{content[error.start]:02X} in line {line}); save it as UTF-8, "
+            "or put it on the node and give its path."
+        )
+        raise InvalidInput([Problem("script_content", "", "UTF-8 text", sentence)]) from error
+
+
+def too_large(name: str, size: int) -> InvalidInput:
+    sentence = (
+        f"{name[:100]} has {size:,} bytes, and a script at most {LONGEST_BODY['script_content']:,} characters; "
+        "put it on the node and give its path."
+    )
+    return InvalidInput([Problem("script_content", "", "a smaller file", sentence)])
 
 
 def revision_in(posted: Mapping[str, str]) -> int:
@@ -156,6 +188,10 @@ def stored_texts(job: Job) -> dict[str, str]:
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,
         "memory_mb_required": raw["memory_mb_required"] or None,
+        # As good as not said: it goes with the type of schedule.
+        "max_retries": None if job.max_retries == default_retries(raw["schedule_type"]) else job.max_retries,
+        "retry_jitter": "yes" if job.retry_jitter else "no",
+        "keep_workspace": {None: "", True: "yes", False: "no"}[job.keep_workspace],
     }
     return {name: _text_of(raw[name]) for name in FIELDS}
 
@@ -186,4 +222,26 @@ def _timing(posted: Mapping[str, str]) -> dict[str, str]:
     return {"schedule_type": "once"} if when in WHENS else {"schedule_type": when}
 
 
-_SHOWN_AT = {"schedule_type": "when", "kind": "runs"}
+def _shown_at(field: str, posted: Mapping[str, str]) -> str:
+    """The form sends one body, so what is wrong with any is wrong with that one."""
+    if field in RUNS and posted.get("runs") in RUNS:
+        return posted["runs"]
+    return {"schedule_type": "when", "kind": "runs"}.get(field, field)
+
+
+def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:
+    if shown in BLANK and not posted.get(shown, "").strip():
+        return BLANK[shown]
+    if problem.field == "start_date" and problem.expected == TO_COME and posted.get("when") == "at":
+        then = 'choose "By hand only" and run it from its page' if posted.get("revision") else 'choose "Now"'
+        return f"{posted.get('start_date', '').strip()} has passed; give a moment to come, or {then}."
+    return in_words(problem.sentence)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(_plain(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _digests(seen: str) -> dict[str, str]:
+    pairs = (part.partition(":") for part in seen.split())
+    return {name: digest for name, _, digest in pairs}

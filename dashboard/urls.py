@@ -2,14 +2,27 @@
 
 from django.urls import path
 
-from dashboard.views import instance_list, instances, jobs, live, new_job, overview, schedules, selection
+from dashboard.views import (
+    instance_list,
+    instances,
+    job_form_parts,
+    jobs,
+    live,
+    new_job,
+    overview,
+    schedules,
+    selection,
+)
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
     path("jobs/", jobs.job_list, name="jobs"),
     path("jobs/new/", new_job.new_job, name="new-job"),
     path("jobs/selection/", selection.act_on_jobs, name="jobs-selection"),
-    path("jobs/preview/", new_job.preview, name="preview"),
+    path("jobs/preview/", job_form_parts.preview, name="preview"),
+    path("jobs/preview/environment/", job_form_parts.surroundings, name="preview-environment"),
+    path("jobs/try/", job_form_parts.try_out, name="try-job"),
+    path("jobs/try/<int:instance_id>/", job_form_parts.tried, name="tried"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/edit/", new_job.edit_job, name="edit-job"),
     path("jobs/<int:job_id>/run/", jobs.run, name="run-job"),

@@ -1,28 +1,36 @@
-"""The form of a job, new or edited, the preview of its next fires, and what comes of it."""
+"""The form of a job, new or edited, and what comes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from zoneinfo import available_timezones
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
-from dashboard import forms
+from dashboard import formfields, forms
 from dashboard.once import once
+from dashboard.presentation.foreseen import Foreseen, foresee
+from dashboard.presentation.jobs import find
+from dashboard.presentation.rows import Gone
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.jobs import find_or_404
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
+from jobs.actions.forms import raw_from_form
 from jobs.models import Job
 
-PREVIEWED = 10
+SIZES = ("cpu_cores_required", "memory_mb_required")
+MOST_CORES = 1024  # of a number that is still being typed
+GONE = "The job was deleted meanwhile. What you typed is still below; saving it makes a new job."
 
 
 @sensitive_post_parameters("environment")
@@ -31,7 +39,7 @@ PREVIEWED = 10
 def new_job(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return once(request, lambda: _create(request))
-    return _page(request, forms.blank_form())
+    return form_page(request, forms.blank_form())
 
 
 @sensitive_post_parameters("environment")
@@ -42,29 +50,73 @@ def edit_job(request: HttpRequest, job_id: int) -> HttpResponse:
     if request.method == "POST":
         return once(request, lambda: acted(request, lambda: _change(request, job_id)))
     job = find_or_404(job_id)
-    return _page(request, forms.edit_form(job), job=job)
+    return form_page(request, forms.edit_form(job), job=job)
 
 
-@require_POST
-@login_required
-def preview(request: HttpRequest) -> HttpResponse:
-    """A fragment with the next fires of what the form says, or with what is wrong with it. Stores nothing."""
-    now = timezone.now()
-    try:
-        found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
-    except actions.InvalidInput as refusal:
-        context = {"sentences": [forms.in_words(problem.sentence) for problem in refusal.problems]}
-        return render(request, "jobs/preview.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
+def posted_in(request: HttpRequest) -> dict[str, str]:
+    """What was typed, with a file that was chosen in the place of the script. Raises InvalidInput."""
+    posted = request.POST.dict()
+    file = request.FILES.get("script_file")
+    if file is None or posted.get("runs") != "script_content":
+        return posted
+    name, size = str(file.name), int(file.size or 0)
+    if size > formfields.LARGEST_UPLOAD:
+        raise forms.too_large(name, size)
+    return posted | {"script_content": forms.uploaded_text(name, file.read())}
+
+
+def form_page(
+    request: HttpRequest,
+    form: forms.JobForm,
+    status: int = HTTPStatus.OK,
+    *,
+    job: Job | None = None,
+    refused: str = "",
+    clashes: list[forms.Clash] | None = None,
+) -> HttpResponse:
+    kept = f" {MASK} keeps the value that is stored." if job else ""
+    context = {
+        "form": form,
+        "field": form.fields,
+        "job": job,
+        "refused": refused,
+        "clashes": clashes,
+        "runs": formfields.RUNS,
+        "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
+        "expressions": formfields.EXPRESSIONS,
+        "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
+        "priorities": ("low", "medium", "high", "critical"),
+        "environment_hint": f"One variable a line.{kept}",
+        "longest": formfields.LARGEST_UPLOAD,
+        "zones": sorted(available_timezones()),
+        "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
+    }
+    return live_page(request, "jobs/form.html", [], context, status=status)
+
+
+def foreseen(texts: Mapping[str, str]) -> Foreseen:
+    """The environment of the job that the form describes. What cannot be read as typed is left to saving."""
+    raw = raw_from_form({name: texts.get(name, "") for name in ("environment", *SIZES)})
+    cores, memory_mb = (raw[name] if isinstance(raw[name], int) else 0 for name in SIZES)
+    return foresee(
+        {name: value or "" for name, value in (raw["environment"] or {}).items()},
+        name=texts.get("name", "").strip(),
+        cores=min(max(1, cores), MOST_CORES),
+        memory_mb=max(0, memory_mb),
+        data_dir=settings.DATA_DIR,
+        now=timezone.now(),
+    )
 
 
 def _create(request: HttpRequest) -> HttpResponse:
     posted = request.POST.dict()
     start = posted.get("when") != "by_hand"
     try:
+        posted = posted_in(request)
+        forms.check_when(posted, is_new=True)
         created = actions.create_job(forms.job_input(posted), actor=actor_of(request), now=timezone.now(), start=start)
     except actions.InvalidInput as refusal:
-        return _page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+        return form_page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if created.instance_id is not None:
         return redirect("instance", created.instance_id)
     messages.success(request, f"Created {created.name}.")
@@ -72,41 +124,30 @@ def _create(request: HttpRequest) -> HttpResponse:
 
 
 def _change(request: HttpRequest, job_id: int) -> HttpResponse:
-    job, posted = find_or_404(job_id), request.POST.dict()
+    posted = request.POST.dict()
     try:
-        forms.check_when(posted)
+        job = find(job_id)
+    except Gone:
+        new = forms.filled_form({**posted, "revision": "", "seen": ""}, [])
+        return form_page(request, new, HTTPStatus.NOT_FOUND, refused=GONE)
+    try:
+        posted = posted_in(request)
+        if forms.revision_in(posted) != job.revision:
+            form, clashes = forms.merged_form(posted, job)
+            if clashes:
+                return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes)
+            # Paused, resumed, or changed in what this form does not show: nothing that saving would undo.
+            posted |= {"revision": str(job.revision)}
+        forms.check_when(posted, is_new=False)
         patch = forms.job_patch(posted, forms.stored_texts(job))
         changed = actions.change_job(
             job_id, patch, actor=actor_of(request), now=timezone.now(), revision=forms.revision_in(posted)
         )
     except actions.InvalidInput as refusal:
         form = forms.filled_form(posted, refusal.problems)
-        return _page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY, job=job)
-    except actions.Refused as refusal:
-        form = forms.filled_form(posted, [])
-        return _page(request, form, HTTPStatus.CONFLICT, job=job, conflict=refusal.sentence)
+        return form_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY, job=job)
+    except actions.Refused as refusal:  # changed between the look and the wish
+        form, clashes = forms.merged_form(posted, find_or_404(job_id))
+        return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes, refused=refusal.sentence)
     messages.success(request, "Saved." if changed.changed else "Nothing was changed.")
     return redirect("job", job_id)
-
-
-def _page(
-    request: HttpRequest,
-    form: forms.JobForm,
-    status: int = HTTPStatus.OK,
-    *,
-    job: Job | None = None,
-    conflict: str = "",
-) -> HttpResponse:
-    kept = f" {MASK} keeps the value that is stored." if job else ""
-    context = {
-        "form": form,
-        "field": form.fields,
-        "job": job,
-        "conflict": conflict,
-        "runs": forms.RUNS,
-        "whens": {name: word for name, word in forms.WHENS.items() if not (job and name == "now")},
-        "priorities": ("low", "medium", "high", "critical"),
-        "environment_hint": f"One variable a line.{kept}",
-        "zones": sorted(available_timezones()),
-    }
-    return live_page(request, "jobs/form.html", [], context, status=status)

@@ -1,12 +1,26 @@
 // The form of a job, new or edited: shows the inputs of what is chosen, previews the next fires, proposes a name.
 const PAUSE_MS = 250;
+const BODIES = ["script_content", "command", "script_path"];
 
 export function startJobForm(form) {
+  startExpressions(form);
   form.addEventListener("change", () => showChosen(form));
   form.addEventListener("input", () => showChosen(form));
   showChosen(form);
   startPreview(form, form.querySelector("[data-preview]"));
   if (form.hasAttribute("data-names")) startName(form);
+}
+
+// Calls `act` when what was typed into one of these inputs has been left alone for a moment.
+export function whenTyped(form, names, act) {
+  let timer = 0;
+  const soon = (event) => {
+    if (!names.includes(event.target.name)) return;
+    clearTimeout(timer);
+    timer = setTimeout(act, PAUSE_MS);
+  };
+  form.addEventListener("input", soon);
+  form.addEventListener("change", soon);
 }
 
 function showChosen(form) {
@@ -18,9 +32,31 @@ function showChosen(form) {
   form.querySelector("[data-submit]").textContent = (now && form.dataset.wordNow) || form.dataset.word;
 }
 
+// Each type of schedule keeps what was typed for it, and shows an example of its own.
+function startExpressions(form) {
+  const box = form.elements.schedule_expression;
+  const examples = Object.fromEntries(
+    [...form.querySelectorAll("[data-example]")].map((hint) => [hint.dataset.values, hint.dataset.example]),
+  );
+  const kept = {};
+  let type = "";
+  const follow = () => {
+    const chosen = form.elements.when.value;
+    form.elements.max_retries.placeholder = chosen in examples ? "0" : "3";
+    if (!(chosen in examples)) return; // the box is hidden, with what is in it
+    if (type && chosen !== type) {
+      kept[type] = box.value;
+      box.value = kept[chosen] ?? "";
+    }
+    type = chosen;
+    box.placeholder = examples[chosen];
+  };
+  form.addEventListener("change", (event) => event.target.name === "when" && follow());
+  follow();
+}
+
 function startPreview(form, box) {
   const timing = ["when", "schedule_expression", "start_date", "end_date", "timezone"];
-  let timer = 0;
   let asked = null;
   const ask = async () => {
     asked?.abort();
@@ -39,13 +75,7 @@ function startPreview(form, box) {
       if (error.name !== "AbortError") box.textContent = "The preview cannot be had now: no connection.";
     }
   };
-  const soon = (event) => {
-    if (!timing.includes(event.target.name)) return;
-    clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE_MS);
-  };
-  form.addEventListener("input", soon);
-  form.addEventListener("change", soon);
+  whenTyped(form, timing, ask);
   ask();
 }
 
@@ -54,7 +84,7 @@ function startName(form) {
   const name = form.elements.name;
   let proposed = "";
   form.addEventListener("input", (event) => {
-    if (!["script_content", "command", "script_path"].includes(event.target.name)) return;
+    if (!BODIES.includes(event.target.name)) return;
     if (name.value && name.value !== proposed) return;
     proposed = propose(event.target.name, event.target.value);
     name.value = proposed;

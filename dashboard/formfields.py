@@ -1,0 +1,91 @@
+"""What the form of a job asks: its fields, and the words in which it asks them."""
+
+from __future__ import annotations
+
+import re
+
+from jobs.actions.bodies import LONGEST_BODY
+
+# What the form asks in one question each, and the API's fields that it becomes.
+RUNS = {"script_content": "Python script", "command": "Shell command", "script_path": "Script file on the node"}
+WHENS = {
+    "now": "Now",
+    "at": "Once, later",
+    "interval": "Every so often",
+    "daily": "Daily",
+    "weekly": "Weekly",
+    "cron": "Cron",
+    "by_hand": "By hand only",
+}
+REPEATING = ("interval", "daily", "weekly", "cron")
+
+TEXTS = (
+    "name", "description", "cpu_cores_required", "memory_mb_required", "timeout_seconds", "max_retries",
+    "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
+    "notify_webhook", "keep_workspace", "priority", "tags", "environment",
+)  # fmt: skip
+TIMING = ("schedule_expression", "start_date", "end_date", "timezone")
+FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
+# What is folded away at first, by the name of its fold; a fold with an error in it opens by itself.
+FOLDS = {
+    "about": ("description", "tags", "priority", "environment"),
+    "wrong": (
+        "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds",
+        "notify_email", "notify_webhook", "keep_workspace",
+    ),
+}  # fmt: skip
+
+DEFAULTS = {
+    "runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium", "retry_jitter": "yes",
+}  # fmt: skip
+# Of each type of schedule: what one looks like, and what may be written.
+EXPRESSIONS = {
+    "interval": ("5m", "30s, 5m, 2h, 1d or 1h30m, counted from start to start."),
+    "daily": ("02:30", "HH:MM or HH:MM:SS."),
+    "weekly": ("mon,thu 08:00", "Days, then the time."),
+    "cron": ("0 2 * * 1-5", "Minute, hour, day, month, weekday; with six fields the first is seconds."),
+}
+
+LABELS = {
+    "script_content": "Script",
+    "script_path": "Path of the script",
+    "command": "Command",
+    "name": "Name",
+    "description": "Description",
+    "cpu_cores_required": "Cores",
+    "memory_mb_required": "Memory in MB",
+    "timeout_seconds": "Time limit in seconds",
+    "max_retries": "Retries",
+    "retry_delay_seconds": "First retry after seconds",
+    "retry_max_delay_seconds": "Longest wait before a retry",
+    "retry_jitter": "Spread retries",
+    "kill_grace_seconds": "Seconds to end by itself",
+    "notify_email": "E-mail when it fails",
+    "notify_webhook": "Webhook when it fails",
+    "keep_workspace": "Keep its files",
+    "priority": "Priority",
+    "tags": "Tags",
+    "environment": "Environment",
+    "runs": "What runs",
+    "when": "When",
+    "schedule_expression": "Schedule",
+    "schedule_type": "When",
+    "start_date": "Start",
+    "end_date": "End",
+    "timezone": "Time zone",
+}
+BLANK = {
+    "script_content": "Script is blank; paste what is to run, or upload a file.",
+    "command": "Command is blank; give what the shell is to run.",
+    "script_path": "Path of the script is blank; give one that begins with /.",
+}
+LARGEST_UPLOAD = 4 * LONGEST_BODY["script_content"]  # bytes: UTF-8 has at most four for a character
+# A name with an underscore is one of the API wherever it stands; another word may be one only where a sentence begins.
+_API_NAMES = re.compile(
+    rf"\b({'|'.join(name for name in LABELS if '_' in name)})\b|^({'|'.join(n for n in LABELS if '_' not in n)})\b"
+)
+
+
+def in_words(sentence: str) -> str:
+    """With the labels of the form where the check names the API's fields."""
+    return _API_NAMES.sub(lambda found: LABELS[found[0]], sentence)

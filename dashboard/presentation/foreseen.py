@@ -1,0 +1,83 @@
+"""The environment that a job would be given, as far as it can be told before its start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from jobs.actions.bodies import MASK
+from jobs.core.records import Allocation
+from jobs.execution import environment
+from jobs.execution.launch import Launch
+from jobs.models import Node
+
+# What is named so is no more shown than what was stored; nor is the password in an address.
+SECRET = re.compile(r"PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH|PRIVATE|COOKIE|SIGNATURE|DSN", re.IGNORECASE)
+PASSWORD_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]*(?=@)")
+KNOWN_FACTS = ("ROTA_JOB_NAME", "ROTA_NODE", "CPU_LIMIT", "MEMORY_LIMIT_MB")
+SOURCES = {"job": "the job", "node": "the node's file", "base": "Rota", "fact": "Rota, at its start"}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`value` is None for what only its start decides. `source` is a key of SOURCES; `instead_of` another's value."""
+
+    name: str
+    value: str | None
+    source: str
+    overrides: bool = False
+
+    @property
+    def source_words(self) -> str:
+        return SOURCES[self.source]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """`fault`: a sentence, where the node's file cannot be read, and so no job can start."""
+
+    node: str
+    variables: tuple[Variable, ...] = ()
+    fault: str = ""
+
+
+def foresee(
+    own: Mapping[str, str], *, name: str, cores: int, memory_mb: int, data_dir: Path, now: datetime
+) -> Foreseen:
+    """Made by the code that makes it at the start, of an allocation of as many cores."""
+    node = _node()
+    launch = Launch(
+        instance_id=0, job_id=0, job_name=name, attempt=1, token="", kind="command", body="", logical_at=now,
+        allocation=Allocation(tuple(range(cores)), 0, memory_mb), memory_limit_mb=memory_mb, env=own,
+    )  # fmt: skip
+    try:
+        whole = environment.environment_of(launch, node, data_dir / environment.NODE_FILE)
+        from_file = environment.read_file(data_dir / environment.NODE_FILE)
+    except (environment.EnvironmentFileError, OSError) as fault:
+        return Foreseen(node, fault=str(fault))
+    layers = {
+        "base": environment.base(launch),
+        "node": from_file,
+        "job": own,
+        "fact": environment.facts(launch, node),
+    }
+    return Foreseen(node, tuple(_variable(key, value, layers) for key, value in whole.items()))
+
+
+def masked(name: str, value: str) -> str:
+    return MASK if value and SECRET.search(name) else PASSWORD_IN_ADDRESS.sub(MASK, value)
+
+
+def _variable(name: str, value: str, layers: Mapping[str, Mapping[str, str]]) -> Variable:
+    found = [source for source, layer in layers.items() if name in layer]
+    unknown = found[-1] == "fact" and name not in KNOWN_FACTS
+    return Variable(name, None if unknown else masked(name, value), found[-1], overrides=len(found) > 1)
+
+
+def _node() -> str:
+    """The only node's name: of several nobody knows yet which it will be."""
+    names = list(Node.objects.values_list("name", flat=True)[:2])
+    return names[0] if len(names) == 1 else "whichever node it starts on" if names else "this machine"

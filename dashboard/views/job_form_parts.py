@@ -1,0 +1,97 @@
+"""Parts of the form of a job that follow what is typed: next fires, environment, and a run of it as a test."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard import formfields, forms
+from dashboard.live.places import latest_place
+from dashboard.presentation.instance import read_instance
+from dashboard.presentation.jobs import find
+from dashboard.presentation.logtext import first_text
+from dashboard.presentation.rows import Gone
+from dashboard.views.acting import actor_of
+from dashboard.views.new_job import foreseen, form_page, posted_in
+from jobs import actions
+from jobs.actions.trial import try_job
+from jobs.models import Job
+
+PREVIEWED = 10
+LINES_SHOWN = 12
+
+
+@require_POST
+@login_required
+def preview(request: HttpRequest) -> HttpResponse:
+    """A fragment with the next fires of what the form says, or with what is wrong with it. Stores nothing."""
+    now = timezone.now()
+    try:
+        found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
+    except actions.InvalidInput as refusal:
+        context = {"sentences": [formfields.in_words(problem.sentence) for problem in refusal.problems]}
+        return render(request, "jobs/preview.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
+
+
+@sensitive_post_parameters("environment")
+@require_POST
+@login_required
+def surroundings(request: HttpRequest) -> HttpResponse:
+    """A fragment with the environment that the job would find."""
+    return render(request, "jobs/surroundings.html", {"foreseen": foreseen(request.POST.dict())})
+
+
+@sensitive_post_parameters("environment")
+@require_POST
+@login_required
+def try_out(request: HttpRequest) -> HttpResponse:
+    """Run what the form says once, beside the job. The script of the form gets a fragment, else it leads on."""
+    posted, in_place = request.POST.dict(), "HTTP_X_IN_PLACE" in request.META
+    job = _edited(posted)
+    try:
+        posted = posted_in(request)
+        raw = forms.job_patch(posted, forms.stored_texts(job)) if job else forms.job_input(posted)
+        done = try_job(raw, actor=actor_of(request), now=timezone.now(), of=job.pk if job else None)
+    except actions.InvalidInput as refusal:
+        form = forms.filled_form(posted, refusal.problems)
+        if not in_place:
+            return form_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY, job=job)
+        sentences = [sentence for field in form.faulty for sentence in field.errors] + list(form.elsewhere)
+        return render(request, "jobs/tried.html", {"sentences": sentences}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except actions.ActionError as refusal:
+        template = "jobs/tried.html" if in_place else "refused.html"
+        context = {"sentences": [refusal.sentence], "sentence": refusal.sentence}
+        return render(request, template, context, status=HTTPStatus.CONFLICT)
+    return redirect("tried" if in_place else "instance", done.instance_id)
+
+
+@require_safe
+@login_required
+def tried(request: HttpRequest, instance_id: int) -> HttpResponse:
+    """A fragment: how the test stands, and the last lines of what it printed."""
+    now = timezone.now()
+    try:
+        regions = read_instance(instance_id, now)
+    except Gone as gone:
+        raise Http404(gone.sentence) from gone
+    lines = first_text(latest_place(instance_id)).text.rstrip("\n").split("\n")
+    context = {"head": regions["head"][0][1], "lines": "\n".join(lines[-LINES_SHOWN:]), "now": now}
+    return render(request, "jobs/tried.html", context | {"cut": len(lines) > LINES_SHOWN})
+
+
+def _edited(posted: dict[str, str]) -> Job | None:
+    """The job that the form shows; None for a new one. Raises Http404."""
+    number = posted.get("job", "")
+    if not number:
+        return None
+    try:
+        return find(int(number) if number.isascii() and number.isdecimal() and len(number) < 16 else 0)
+    except Gone as gone:
+        raise Http404(gone.sentence) from gone
