@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,16 +15,19 @@ from jobs.models import Instance, Job, Schedule
 from jobs.store.schedules import spec_of
 
 RECENT = 20
-LONGEST_SHOWN = 100_000
+LONGEST_SHOWN = 100_000  # characters
+MOST_LINES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
+    """`tags` each with what finds all jobs that have it."""
+
     job_id: int
     name: str
     description: str
     kind: str
-    tags: tuple[str, ...]
+    tags: tuple[tuple[str, str], ...]
     paused_by: str
     paused_at: datetime | None
     skipped: int
@@ -32,11 +36,15 @@ class JobHead:
 
 @dataclass(frozen=True, slots=True)
 class JobScript:
-    """What runs, as far as a page can show it; `lines` numbers them, and is empty for what has none to speak of."""
+    """What runs, as far as a page can show it. `language` is empty for a script, whose first line says it.
+
+    `numbered`: each line has its number, and an address.
+    """
 
     title: str
-    text: str
-    lines: str
+    lines: tuple[str, ...]
+    numbered: bool
+    language: str
     left_out: int
 
 
@@ -66,14 +74,16 @@ def planned(job: Job) -> Schedule | None:
 
 def script_of(job: Job) -> JobScript:
     whole = job.body.replace("\r\n", "\n").replace("\r", "\n")  # as a browser breaks its lines
-    text = whole[:LONGEST_SHOWN]
-    count = text.count("\n") + (not text.endswith("\n"))
-    numbered = job.kind == Job.Kind.SCRIPT
+    lines = whole[:LONGEST_SHOWN].split("\n", MOST_LINES)[:MOST_LINES]
+    left_out = whole[len("\n".join(lines)) :].rstrip("\n")
+    if len(lines) > 1 and not lines[-1] and not left_out:
+        lines.pop()  # the end of the last line begins none
     return JobScript(
         title={Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command"}.get(Job.Kind(job.kind), "Script"),
-        text=text,
-        lines="\n".join(map(str, range(1, count + 1))) if numbered else "",
-        left_out=len(whole) - len(text),
+        lines=tuple(lines),
+        numbered=job.kind == Job.Kind.SCRIPT,
+        language={Job.Kind.SCRIPT: "", Job.Kind.COMMAND: "bash"}.get(Job.Kind(job.kind), "text"),
+        left_out=len(left_out),
     )
 
 
@@ -85,6 +95,14 @@ def find(job_id: int) -> Job:
     return job
 
 
+def search_for_tag(tag: str) -> str:
+    """What the list of jobs is to be asked; empty where its search cannot say it: there is no way to write a quote."""
+    blank = re.search(r"\s", tag)
+    if '"' in tag:
+        return "" if blank or tag.startswith('"') else f"tag:{tag}"
+    return f'tag:"{tag}"' if blank else f"tag:{tag}"
+
+
 def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
     skipped = schedule.skipped_in_a_row if schedule else 0
     return JobHead(
@@ -92,7 +110,7 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
         name=job.name,
         description=job.description,
         kind=str(Job.Kind(job.kind).label),
-        tags=tuple(job.tags),
+        tags=tuple((tag, search_for_tag(tag)) for tag in job.tags),
         paused_by=job.paused_by,
         paused_at=job.paused_at,
         skipped=skipped if skipped >= MANY_SKIPPED else 0,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
+from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
-from dashboard.presentation.runs import RunMark, Strip, strip_of
+from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.states import Status
 from jobs.models import Attempt, Job
 from jobs.telemetry.memory import MEGABYTE
@@ -23,9 +24,13 @@ ENOUGH_RUNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The last runs as bars, and what they say together; durations in seconds, None where none of them ended."""
+    """The last runs as bars, and what they say together; durations in seconds, None where none of them ended.
+
+    `usual_y`: where the usual duration lies in the drawing, from the top.
+    """
 
     strip: Strip
+    usual_y: float | None
     runs: int
     good: int
     ended: int
@@ -42,6 +47,9 @@ class JobNeeds:
     timeout_seconds: float | None
     max_retries: int
     retry_delay_seconds: float
+    retry_max_delay_seconds: float
+    kill_grace_seconds: float
+    told: tuple[str, ...]
     priority: str
     variables: tuple[str, ...]
     created_at: datetime
@@ -83,14 +91,22 @@ def trend_of(newest_first: Sequence[RunMark]) -> Trend | None:
     runs = newest_first[:TREND]
     ended = [run for run in runs if run.ended]
     lasted = [run.seconds for run in runs if run.seconds is not None]
+    usual, longest = median(lasted) if lasted else None, max(lasted, default=0.0)
     return Trend(
         strip=strip,
+        usual_y=height_of(usual, longest) if usual is not None and len(lasted) > 1 else None,
         runs=len(runs),
         good=sum(run.look.word == Status.SUCCESS for run in ended),
         ended=len(ended),
-        usual=median(lasted) if lasted else None,
+        usual=usual,
         longest=max(lasted, default=None),
     )
+
+
+def height_of(seconds: float, longest: float) -> float:
+    """Where the top of a bar of so many seconds is, in the units of a Strip from its top."""
+    share = seconds / longest if longest > 0 else 0.0
+    return round(HEIGHT - LEAST - (HEIGHT - LEAST) * share, 1)
 
 
 def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
@@ -104,6 +120,9 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         timeout_seconds=job.timeout_seconds,
         max_retries=job.max_retries,
         retry_delay_seconds=job.retry_delay_seconds,
+        retry_max_delay_seconds=job.retry_max_delay_seconds,
+        kill_grace_seconds=job.kill_grace_seconds,
+        told=told_of(job),
         priority=str(Job.Priority(job.priority).label),
         variables=tuple(job.environment),
         created_at=job.created_at,
@@ -112,6 +131,12 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         used=max(used, default=None),
         peak=max((peak for _, _, peak in measured if peak is not None), default=None),
     )
+
+
+def told_of(job: Job) -> tuple[str, ...]:
+    """Who is told when an instance fails for good. Of a webhook only where it is: its path may be its secret."""
+    addresses = [address.strip() for address in job.notify_email.split(",") if address.strip()]
+    return (*addresses, *([urlsplit(job.notify_webhook).netloc.rpartition("@")[2]] if job.notify_webhook else []))
 
 
 def _cores(count: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -56,7 +57,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def run(request: HttpRequest, job_id: int) -> HttpResponse:
-    return once(request, lambda: acted(request, lambda: _run(request, job_id)))
+    return once(request, lambda: _acted(request, lambda: _run(request, job_id)))
 
 
 @require_POST
@@ -76,7 +77,7 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
 def delete(request: HttpRequest, job_id: int) -> HttpResponse:
     """GET asks, POST does."""
     if request.method == "POST":
-        return once(request, lambda: acted(request, lambda: _delete(request, job_id)))
+        return once(request, lambda: _acted(request, lambda: _delete(request, job_id)))
     live_count = Instance.objects.filter(job_id=job_id, status__in=LIVE).count()
     return render(
         request, "jobs/delete.html", {"job": find_or_404(job_id), "live_count": live_count, "form_mark": new_mark()}
@@ -88,6 +89,14 @@ def find_or_404(job_id: int) -> Job:
         return find(job_id)
     except Gone as gone:
         raise Http404(gone.sentence) from gone
+
+
+def _acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:
+    """`acted`, with a page that leads on where the job is gone: its page may have stood open in another tab."""
+    try:
+        return acted(request, act)
+    except Http404 as missing:
+        return render(request, "jobs/gone.html", {"sentence": str(missing)}, status=HTTPStatus.NOT_FOUND)
 
 
 def _sort_link(key: str, word: str, query: JobQuery) -> tuple[str, str, str]:
@@ -107,7 +116,7 @@ def _change(request: HttpRequest, job_id: int, action: Callable[..., actions.Cha
             messages.success(request, sentence)
         return redirect("job", job_id)
 
-    return acted(request, act)
+    return _acted(request, act)
 
 
 def _delete(request: HttpRequest, job_id: int) -> HttpResponse:

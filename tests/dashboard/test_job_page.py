@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from dashboard.jobsearch import search_of
 from dashboard.presentation.jobs import read_job
 from dashboard.presentation.rows import html_of
 from jobs.models import Node, Schedule
@@ -75,8 +76,11 @@ def test_trend_tells_how_runs_went(visitor):
 def test_script_has_numbered_lines(visitor):
     job = make_job(body="\nprint(1)\r\nprint('<b>')\n")
     page = html(visitor, job)
-    assert '<pre class="script-lines" aria-hidden="true">1\n2\n3</pre>' in page
-    assert "<code>\nprint(1)\nprint(&#x27;&lt;b&gt;&#x27;)\n</code>" in page
+    assert [f'id="L{number}"' in page for number in (1, 2, 3, 4)] == [True, True, True, False]
+    assert "<code></code>" in page
+    assert (
+        'href="#L3" tabindex="-1" aria-hidden="true" data-n="3"></a><code>print(&#x27;&lt;b&gt;&#x27;)</code>' in page
+    )
 
 
 def test_long_script_is_shown_in_part(visitor):
@@ -85,7 +89,61 @@ def test_long_script_is_shown_in_part(visitor):
 
 
 def test_command_has_no_line_numbers():
-    assert row(make_job(kind="command", body="date"), "script").lines == ""
+    script = row(make_job(kind="command", body="date"), "script")
+    assert (script.numbered, script.language, script.lines) == (False, "bash", ("date",))
+
+
+def test_script_of_many_lines_is_shown_in_part():
+    script = row(make_job(body="\n" * 5_000 + "end"), "script")
+    assert (len(script.lines), script.left_out) == (5_000, 4)
+    assert row(make_job("other", body="x\n" * 5_000), "script").left_out == 0
+
+
+@pytest.mark.parametrize(
+    ("tag", "search"),
+    [("etl", "tag:etl"), ("two words", 'tag:"two words"'), ('5"', 'tag:5"'), ('"a" b', ""), ("a:b", "tag:a:b")],
+)
+def test_tag_leads_to_all_that_have_it(tag, search):
+    job = make_job(tags=[tag])
+    assert row(job, "job").tags == ((tag, search),)
+    assert not search or search_of(search).tags == (tag,)
+
+
+def test_bars_lead_to_their_runs(visitor):
+    job = make_job()
+    run = ran(job, "failed", seconds=4)
+    page = html(visitor, job)
+    assert (
+        f'<a href="/instances/{run.pk}/" tabindex="-1" aria-hidden="true" data-tone="bad"><title>#{run.pk} failed'
+        in page
+    )
+    assert "These runs as text" in page
+
+
+def test_usual_duration_is_drawn_among_the_bars():
+    job = make_job()
+    ran(job, seconds=10)
+    assert row(job, "trend").usual_y is None
+    ran(job, seconds=10)
+    assert row(job, "trend").usual_y == 0.0
+    ran(job, seconds=100)
+    assert 0.0 < row(job, "trend").usual_y < 27.0
+
+
+def test_webhook_is_told_without_its_secret(visitor):
+    page = html(visitor, make_job(notify_email="ops@x.example", notify_webhook="https://u:p@hook.example/s3cret"))
+    assert "<bdi>ops@x.example</bdi>" in page
+    assert "<bdi>hook.example</bdi>" in page
+    assert "s3cret" not in page
+
+
+@pytest.mark.parametrize("act", ["run", "pause", "resume", "delete"])
+def test_button_of_a_deleted_job_says_so(visitor, act):
+    answer = visitor.post(f"/jobs/77/{act}/")
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "There is no job 77; it may have been deleted." in page or "Job 77 does not exist" in page
+    assert 'href="/jobs/"' in page
 
 
 @pytest.mark.parametrize(("day", "marks"), [(20, 1), (1, 0)])
