@@ -1,5 +1,6 @@
 """The only reader of environment variables: a typed value, or one sentence that says what to change."""
 
+import math
 import os
 import re
 import secrets
@@ -60,6 +61,29 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     if given not in allowed:
         raise SettingError(name, given, " or ".join(allowed), "Set one of these, or unset it.")
     return given
+
+
+def weights(name: str, *, lowest: float, highest: float) -> dict[str, float]:
+    """`a=3,b=1.5`: a number from `lowest` to `highest` for each name, both included. Empty when unset."""
+    found: dict[str, float] = {}
+    for word in words(name):
+        who, _, given = (part.strip() for part in word.rpartition("="))
+        weight = _number(given)
+        if not who or not lowest <= weight <= highest:
+            expected = f"a name, =, and a number from {lowest:g} to {highest:g}"
+            raise SettingError(name, word, expected, "Say for example research=3,nightly=0.5.")
+        if who in found:
+            raise SettingError(name, text(name), "a list that says each name once", f"Say {who} once.")
+        found[who] = weight
+    return found
+
+
+def _number(given: str) -> float:
+    """Not a number (which is in no range) for what is none."""
+    try:
+        return float(given)
+    except ValueError:
+        return math.nan
 
 
 def flag(name: str, default: bool = False) -> bool:

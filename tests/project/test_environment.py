@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.core.fairshare import GREATEST_WEIGHT, LEAST_WEIGHT
+from jobs.core.order import make_order
 from scheduler_site import environment, outgoing_mail
 from scheduler_site.environment import SettingError
 
@@ -50,6 +52,39 @@ def test_unknown_flag_is_refused(given):
 def test_choice_outside_the_list_is_refused(given):
     given("lifo")
     assert refusal(environment.choice, "fifo", ("fifo", "priority")).startswith("ROTA_THING is 'lifo', but must be")
+
+
+def test_weights_are_read_by_name(given):
+    given("a=3, night shift = 0.5,x=y=1,")
+    read = environment.weights("ROTA_THING", lowest=0.01, highest=100)
+    assert read == {"a": 3.0, "night shift": 0.5, "x=y": 1.0}
+
+
+def test_no_weights_are_no_names():
+    assert environment.weights("ROTA_THING", lowest=0.01, highest=100) == {}
+
+
+@pytest.mark.parametrize(
+    "word", ["a", "3", "a=", "=3", "a=x", "a=0", "a=-1", "a=101", "a=nan", "a=inf", "a=1=x", "a:3"]
+)
+def test_impossible_weight_is_refused(given, word):
+    given(f"b=1,{word}")
+    assert refusal(environment.weights, lowest=0.01, highest=100) == (
+        f"ROTA_THING is '{word}', but must be a name, =, and a number from 0.01 to 100. "
+        "Say for example research=3,nightly=0.5."
+    )
+
+
+def test_name_with_two_weights_is_refused(given):
+    given("a=1,b=2,a=3")
+    assert refusal(environment.weights, lowest=0.01, highest=100) == (
+        "ROTA_THING is 'a=1,b=2,a=3', but must be a list that says each name once. Say a once."
+    )
+
+
+def test_weights_that_are_read_make_an_order(given):
+    given("a=0.01,b=100")
+    make_order("fair", environment.weights("ROTA_THING", lowest=LEAST_WEIGHT, highest=GREATEST_WEIGHT))
 
 
 def test_every_setting_is_described():
