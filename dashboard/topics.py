@@ -8,17 +8,20 @@ from datetime import datetime
 from functools import partial
 
 from dashboard.jobsearch import query_in
+from dashboard.presentation.beat import read_beat
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.instance_list import read_list_at
 from dashboard.presentation.job_list import read_jobs
 from dashboard.presentation.jobs import read_job
+from dashboard.presentation.machines import read_machine, read_machines
 from dashboard.presentation.nodes import read_nodes
 from dashboard.presentation.operation import is_under_way, read_operation, read_unended
 from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.schedule_list import read_schedules
 from dashboard.presentation.schedules import read_fires
+from dashboard.presentation.troubles import read_troubles
 from dashboard.presentation.waiting import read_waiting
 from dashboard.schedulesearch import query_in as schedule_query_in
 from jobs.feed import FeedEvent
@@ -35,8 +38,8 @@ class UnknownTopicError(ValueError):
 
     def __init__(self, given: str) -> None:
         super().__init__(
-            f"{given[:60]!r} is no topic; known are site, overview, load, jobs:QUERY, job:ID, schedules:QUERY, "
-            "instances:QUERY, instance:ID, operations, operation:ID and log:ID"
+            f"{given[:60]!r} is no topic; known are site, overview, load, nodes, node:ID, jobs:QUERY, job:ID, "
+            "schedules:QUERY, instances:QUERY, instance:ID, operations, operation:ID and log:ID"
         )
 
 
@@ -69,6 +72,8 @@ def parts_of(topic: str) -> tuple[Part, ...]:
     if kind == "schedules" and 0 < len(argument) <= LONGEST_QUERY:
         reader = partial(read_schedules, schedule_query_in(argument))
         return (Part(reader, _fires, pause_seconds=2.0, refresh_seconds=60.0),)
+    if topic == "nodes":
+        return (Part(read_machines, _moves, pause_seconds=1.0, refresh_seconds=5.0),)
     if topic == "operations":
         return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
     if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
@@ -76,6 +81,8 @@ def parts_of(topic: str) -> tuple[Part, ...]:
     number = number_in(topic, argument)
     if kind == "operation":
         return (Part(partial(read_operation, number), _never, refresh_seconds=1.0, ages=is_under_way),)
+    if kind == "node":
+        return (Part(partial(read_machine, number), _moves, pause_seconds=0.25, refresh_seconds=5.0),)
     if kind == "job":
         return (Part(partial(read_job, number), _of_job(number), pause_seconds=0.25),)
     if kind == "instance":
@@ -119,6 +126,10 @@ def _ends(event: FeedEvent) -> bool:
     return event.to_status in ("failed", "timeout") or event.kind == "job.deleted"
 
 
+def _disturbs(event: FeedEvent) -> bool:
+    return event.kind.startswith(("schedule.", "job.", "node.")) or event.to_status == "running"
+
+
 def _changes_jobs(event: FeedEvent) -> bool:
     return event.kind != "instance.held"
 
@@ -159,4 +170,6 @@ _OVERVIEW = (
     Part(read_waiting, _waits, pause_seconds=0.5, refresh_seconds=5.0),
     Part(read_fires, _plans, pause_seconds=1.0, refresh_seconds=30.0),
     Part(read_failures, _ends, pause_seconds=1.0, refresh_seconds=60.0),
+    Part(read_troubles, _disturbs, pause_seconds=2.0, refresh_seconds=5.0),
+    Part(read_beat, _never, refresh_seconds=5.0),
 )

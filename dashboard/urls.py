@@ -9,6 +9,7 @@ from dashboard.views import (
     jobs,
     live,
     new_job,
+    nodes,
     overview,
     schedules,
     selection,
@@ -40,5 +41,9 @@ urlpatterns = [
     path("instances/<int:instance_id>/retry/", instances.retry, name="retry-instance"),
     path("instances/<int:instance_id>/log/", instances.log_part, name="log"),
     path("instances/<int:instance_id>/log/download/", instances.download, name="download-log"),
+    path("nodes/", nodes.node_list, name="nodes"),
+    path("nodes/<int:node_id>/", nodes.node, name="node"),
+    path("nodes/<int:node_id>/drain/", nodes.drain, name="drain-node"),
+    path("nodes/<int:node_id>/undrain/", nodes.undrain, name="undrain-node"),
     path("live/rows/", live.rows, name="live-rows"),
 ]

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from dashboard.presentation import looks
+from dashboard.presentation.lastline import last_lines
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import More
 from dashboard.presentation.rows import Regions
@@ -15,11 +16,12 @@ from dashboard.presentation.selections import failures
 WINDOW = timedelta(days=1)
 MOST_READ = 500
 MOST_SHOWN = 10
+QUERY = "status=failed&status=timeout&within=24h"
 
 
 @dataclass(frozen=True, slots=True)
 class FailureRow:
-    """The latest failure of one job. `count` says how many there were, `instance_id` and `error` are the latest's."""
+    """The latest failure of one job, with the last line that it printed. `count` says how many there were."""
 
     job_id: int
     job_name: str
@@ -28,10 +30,11 @@ class FailureRow:
     look: Look
     ended_at: datetime
     error: str
+    last_line: str
 
 
 def read_failures(now: datetime) -> Regions:
-    """Regions failures and failures_more. One query, along its index, of the newest 500 failures."""
+    """Regions failures and failures_more. Two queries: the newest 500 failures along their index, and attempts."""
     failed = list(
         failures()
         .filter(ended_at__gt=now - WINDOW)
@@ -43,13 +46,13 @@ def read_failures(now: datetime) -> Regions:
     for job_id, *rest in failed:
         counts[job_id] = counts.get(job_id, 0) + 1
         latest.setdefault(job_id, tuple(rest))
-    rows = [
-        (
-            f"j{job_id}",
-            FailureRow(job_id, name, counts[job_id], pk, looks.of_instance(status, stopping=False), at, error),
-        )
-        for job_id, (name, pk, status, at, error) in list(latest.items())[:MOST_SHOWN]
-    ]
+    shown = list(latest.items())[:MOST_SHOWN]
+    lines = last_lines([pk for _, (_, pk, *_) in shown])
+    rows = [(f"j{job_id}", _row(job_id, counts[job_id], lines.get(fields[1], ""), *fields)) for job_id, fields in shown]
     hidden = len(latest) - len(rows)
-    more = [("more", More(str(hidden), "more jobs with failures"))] if hidden else []
+    more = [("more", More(str(hidden), "more jobs with failures", QUERY))] if hidden else []
     return {"failures": rows, "failures_more": more}
+
+
+def _row(job_id: int, count: int, line: str, name: str, pk: int, status: str, at: datetime, error: str) -> FailureRow:
+    return FailureRow(job_id, name, count, pk, looks.of_instance(status, stopping=False), at, error, line)

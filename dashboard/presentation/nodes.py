@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -16,17 +16,31 @@ from dashboard.presentation.rows import Regions, Row
 from jobs.models import Attempt, Node
 from jobs.nodes import slots_of, state_of
 
-MOST_SHOWN = 50
+MOST_SHOWN = 12
 MOST_READ = 2000
+# More nodes than this are drawn small, and of more than the second number only the first ones.
+MOST_LARGE = 4
+MOST_NODES = 36
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """An instance that holds a core or a virtual slot. `share` is how many slots it has for each of its cores."""
+    """An instance that holds a core or a virtual slot. `share` is how many slots it has for each of its cores.
+
+    `cores`: ids of all that it holds; `asked`: how many it needs, `held`: in words what it got.
+    """
 
     instance_id: int
     job_name: str
+    since: datetime
+    asked: int
+    held: str
+    cores: tuple[int, ...]
     share: float = 1.0
+
+    @property
+    def core_ids(self) -> str:
+        return " ".join(map(str, self.cores))
 
     @property
     def shown_share(self) -> str:
@@ -53,7 +67,10 @@ class VirtualCell:
 
 @dataclass(frozen=True, slots=True)
 class NodeCard:
-    """`state`: live, stale, stopped. `seen_at` only when it is not live: a heartbeat alone redraws nothing."""
+    """`state`: live, stale, stopped. `seen_at` only when it is not live: a heartbeat alone redraws nothing.
+
+    `size`: large with virtual slots and a table, small among many, alone on its own page.
+    """
 
     id: int
     uuid: str
@@ -62,18 +79,26 @@ class NodeCard:
     seen_at: datetime | None
     cores: int
     cores_used: int
+    held: int
     virtual: int
     virtual_used: int
     memory_mb: int
     memory_used_mb: int
     overcommit: float
     admission_stopped: str
+    drained_at: datetime | None
+    drained_by: str
     notices: tuple[str, ...]
+    size: str
 
     @property
     def region(self) -> str:
         """The end of the names of its regions."""
         return str(self.id)
+
+    @property
+    def running(self) -> str:
+        return "nothing" if not self.held else "1 instance" if self.held == 1 else f"{self.held} instances"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +115,7 @@ class RunningRow:
     started_at: datetime
     expected_seconds: float | None
     expected_by: str
+    expected_end: datetime | None
     stopping: bool
 
     @property
@@ -99,10 +125,11 @@ class RunningRow:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """How many rows a list does not show."""
+    """How many rows a list does not show, and the query of the list that has them all."""
 
     count: str
     words: str
+    query: str = ""
 
 
 Held = dict[str, Any]  # an attempt in flight, as `in_flight` reads it
@@ -115,26 +142,51 @@ _FIELDS = (
 
 
 def read_nodes(now: datetime) -> Regions:
-    """Regions nodes; cores:<id>, coretable:<id> and virtual:<id> of each node; running, running_more. Two queries."""
-    attempts = in_flight()
+    """Regions nodes, nodes_more, running, running_more, and those of each node. Two queries.
+
+    cores:<id>, coretable:<id> and virtual:<id> where nodes are drawn large, specks:<id> where they are many.
+    """
+    attempts, nodes = in_flight(), list(Node.objects.order_by("name"))
+    on_node = by_node(attempts)
+    size = "small" if len(nodes) > MOST_LARGE else "large"
+    shown = nodes[:MOST_NODES]
+    regions: dict[str, Sequence[Row]] = {}
+    for node in shown:
+        regions |= cell_regions(node, on_node[node.pk], size)
+    cards = [(f"n{node.pk}", card(node, on_node[node.pk], now, size)) for node in shown]
+    hidden = len(nodes) - len(shown)
+    more = [("more", More(str(hidden), "more nodes"))] if hidden else []
+    regions |= {"nodes": cards, "nodes_more": more}
+    return regions | running_regions(attempts)
+
+
+def by_node(attempts: Iterable[Held]) -> dict[int, list[Held]]:
     on_node: dict[int, list[Held]] = defaultdict(list)
     for attempt in attempts:
         on_node[attempt["node_id"]].append(attempt)
-    regions: dict[str, Sequence[Row]] = {"nodes": []}
-    cards: list[Row] = []
-    for node in Node.objects.order_by("name"):
-        cards.append((f"n{node.pk}", card(node, on_node[node.pk], now)))
-        regions[f"cores:{node.pk}"] = regions[f"coretable:{node.pk}"] = core_cells(node, on_node[node.pk])
-        regions[f"virtual:{node.pk}"] = virtual_cells(node, on_node[node.pk])
-    return regions | {"nodes": cards} | running_regions(attempts)
+    return on_node
 
 
-def in_flight() -> list[Held]:
-    """Attempts that hold cores, oldest first. Columns only: a job's script may have a megabyte."""
-    return list(Attempt.objects.filter(~Q(status="ended")).order_by("id").values(*_FIELDS)[:MOST_READ])
+def cell_regions(node: Node, attempts: Sequence[Held], size: str) -> dict[str, Sequence[Row]]:
+    cells = core_cells(node, attempts)
+    if size == "small":
+        return {f"specks:{node.pk}": cells}
+    return {
+        f"cores:{node.pk}": cells,
+        f"coretable:{node.pk}": cells,
+        f"virtual:{node.pk}": virtual_cells(node, attempts),
+    }
 
 
-def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
+def in_flight(node_id: int | None = None) -> list[Held]:
+    """Attempts that hold cores, there or anywhere, oldest first. Columns only: a job's script may have a megabyte."""
+    attempts = Attempt.objects.filter(~Q(status="ended"))
+    if node_id is not None:
+        attempts = attempts.filter(node_id=node_id)
+    return list(attempts.order_by("id").values(*_FIELDS)[:MOST_READ])
+
+
+def card(node: Node, attempts: Sequence[Held], now: datetime, size: str) -> NodeCard:
     state = state_of(node, now)
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
     return NodeCard(
@@ -145,13 +197,17 @@ def card(node: Node, attempts: Sequence[Held], now: datetime) -> NodeCard:
         seen_at=None if state == "live" else seen_at,
         cores=len(node.cores),
         cores_used=sum(len(attempt["cores"]) for attempt in attempts),
+        held=len(attempts),
         virtual=slots_of(node) - len(node.cores),
         virtual_used=sum(attempt["virtual_cores"] for attempt in attempts),
         memory_mb=node.memory_mb,
         memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
         overcommit=node.overcommit,
         admission_stopped=node.admission_stopped,
+        drained_at=node.drained_at,
+        drained_by=node.drained_by,
         notices=tuple(node.notices),
+        size=size,
     )
 
 
@@ -176,13 +232,14 @@ def virtual_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
 def running_regions(attempts: Sequence[Held]) -> dict[str, Sequence[Row]]:
     rows = [(f"i{a['instance_id']}", running_row(a)) for a in attempts[:MOST_SHOWN]]
     hidden = len(attempts) - len(rows)
-    more = [("more", More(str(hidden), "more running"))] if hidden else []
+    more = [("more", More(str(hidden), "more running", "status=running"))] if hidden else []
     return {"running": rows, "running_more": more}
 
 
 def running_row(attempt: Held) -> RunningRow:
     expected, by = expected_duration(attempt["instance__job__usual_seconds"], attempt["instance__job__timeout_seconds"])
     stopping = attempt["instance__cancel_requested_at"] is not None
+    began_at = attempt["started_at"] or attempt["created_at"]
     return RunningRow(
         instance_id=attempt["instance_id"],
         job_id=attempt["instance__job_id"],
@@ -191,9 +248,10 @@ def running_row(attempt: Held) -> RunningRow:
         held=amounts.held(attempt["cores"], attempt["virtual_cores"]),
         node=attempt["node__name"],
         attempt=attempt["number"],
-        started_at=attempt["started_at"] or attempt["created_at"],
+        started_at=began_at,
         expected_seconds=expected,
         expected_by=by,
+        expected_end=None if expected is None else began_at + timedelta(seconds=expected),
         stopping=stopping,
     )
 
@@ -207,4 +265,12 @@ def expected_duration(usual: float | None, limit: float | None) -> tuple[float |
 def _holder(attempt: Held) -> Holder:
     physical, virtual = len(attempt["cores"]), attempt["virtual_cores"]
     share = round((physical + virtual) / physical, 1) if physical else 1.0
-    return Holder(attempt["instance_id"], attempt["instance__job__name"], share)
+    return Holder(
+        instance_id=attempt["instance_id"],
+        job_name=attempt["instance__job__name"],
+        since=attempt["started_at"] or attempt["created_at"],
+        asked=physical + virtual,
+        held=amounts.held(attempt["cores"], attempt["virtual_cores"]),
+        cores=tuple(attempt["cores"]),
+        share=share,
+    )

@@ -18,7 +18,8 @@ from jobs import holds
 from jobs.core.states import Status
 from jobs.models import Instance
 
-MOST_SHOWN = 50
+MOST_SHOWN = 12
+WAITING_QUERY = "status=pending&status=queued&status=retrying"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,11 @@ def read_waiting(now: datetime) -> Regions:
     total = counted(*waiting())
     rows = waiting_rows(instances, now)
     hidden = total.beyond(len(rows))
-    return {"waiting": rows, "waiting_more": [("more", More(hidden, "more waiting"))] if hidden else []}
+    return {"waiting": rows, "waiting_more": [("more", More(hidden, "more waiting", WAITING_QUERY))] if hidden else []}
 
 
 def first_waiting() -> list[Instance]:
-    """Three queries, each along its index: a million that wait cost no more than fifty."""
+    """Three queries, each along its index: a million that wait cost no more than twelve."""
     queued = _of(Status.QUEUED).order_by("order_key", "id")[:MOST_SHOWN]
     pending = _of(Status.PENDING).order_by("due_at", "id")[:MOST_SHOWN]
     retrying = _of(Status.RETRYING).order_by("retry_at", "id")[:MOST_SHOWN]

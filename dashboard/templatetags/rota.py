@@ -59,6 +59,16 @@ def countdown(context: Context, until: datetime) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
+def left(context: Context, until: datetime) -> SafeString:
+    """How long until an expected end, such as "12 s left", or how far beyond it, such as "5 s over"; it ticks."""
+    seconds = (until - context["now"]).total_seconds()
+    said = f"{amounts.ticking(seconds)} left" if seconds > 0 else f"{amounts.ticking(-seconds)} over"
+    return format_html(
+        '<time datetime="{}" title="expected {}" data-clock="left">{}</time>', _iso(until), exact(until), said
+    )
+
+
+@register.simple_tag(takes_context=True)
 def spent(context: Context, since: datetime, expected_seconds: float) -> int:
     """Per cent of the expected duration that have gone by, 100 at most."""
     seconds = (context["now"] - since).total_seconds()

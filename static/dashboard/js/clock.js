@@ -29,6 +29,7 @@ export function tick(root) {
 const WORDS = {
   elapsed: ticking,
   countdown: (seconds) => (seconds > -1 ? "now" : `in ${ticking(-seconds)}`),
+  left: (seconds) => (seconds < 0 ? `${ticking(-seconds)} left` : `${ticking(seconds)} over`),
   relative: (seconds) => {
     if (Math.abs(seconds) < 1) return "now";
     return seconds > 0 ? `${coarse(seconds)} ago` : `in ${coarse(-seconds)}`;

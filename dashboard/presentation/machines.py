@@ -1,0 +1,154 @@
+"""The nodes as machines: all of them in a list, and one with what it holds and what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.presentation import amounts
+from dashboard.presentation.beat import starts_late
+from dashboard.presentation.facts import Fact
+from dashboard.presentation.looks import Look
+from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
+from dashboard.presentation.rows import Gone, Regions, Row
+from jobs.models import Node
+from jobs.nodes import slots_of, state_of
+
+MOST_SHOWN = 200
+
+STATES = {
+    "live": Look("live", "pulse", "good"),
+    "stale": Look("not stepping", "warn", "bad"),
+    "stopped": Look("stopped", "stop", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRow:
+    """`seen_at`: its last sign of life, None before the first. `lag` is in words, empty where nothing has started."""
+
+    id: int
+    name: str
+    look: Look
+    seen_at: datetime | None
+    drained_at: datetime | None
+    admission_stopped: str
+    cores: int
+    cores_used: int
+    slots: int
+    slots_used: int
+    memory_mb: int
+    memory_used_mb: int
+    running: int
+    lag: str
+    version: str
+    notices: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineHead:
+    """What stands above all else on the page of a node. `seen_at` only when it does not step."""
+
+    id: int
+    name: str
+    look: Look
+    seen_at: datetime | None
+    drained_at: datetime | None
+    drained_by: str
+    admission_stopped: str
+    running: int
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFact:
+    """Drawn as a fact of an instance is. `at`, if given, is shown as a moment."""
+
+    label: str
+    text: str = ""
+    at: datetime | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineNotice:
+    sentence: str
+
+
+def read_machines(now: datetime) -> Regions:
+    """Region machines, by name. Three queries."""
+    on_node, lags = by_node(in_flight()), starts_late()
+    nodes = Node.objects.order_by("name")[:MOST_SHOWN]
+    return {"machines": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
+
+
+def read_machine(node_id: int, now: datetime) -> Regions:
+    """Regions machine, facts, machine_notices, nodes (one card), its cells, running, running_more. Three queries."""
+    node = Node.objects.filter(pk=node_id).first()
+    if node is None:
+        raise Gone("There is no such node (any more).")
+    attempts = in_flight(node_id)
+    regions: dict[str, Sequence[Row]] = {
+        "machine": [("machine", _head(node, attempts, now))],
+        "facts": [(f"f{number}", fact) for number, fact in enumerate(_facts(node, starts_late().get(node_id)))],
+        "machine_notices": [(f"m{number}", MachineNotice(text)) for number, text in enumerate(node.notices)],
+        "nodes": [(f"n{node.pk}", card(node, attempts, now, "alone"))],
+    }
+    return regions | cell_regions(node, attempts, "alone") | running_regions(attempts)
+
+
+def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> MachineRow:
+    state = state_of(node, now)
+    cores = sum(len(attempt["cores"]) for attempt in attempts)
+    return MachineRow(
+        id=node.pk,
+        name=node.name,
+        look=STATES[state],
+        seen_at=node.stopped_at if state == "stopped" else node.heartbeat_at,
+        drained_at=node.drained_at,
+        admission_stopped=node.admission_stopped,
+        cores=len(node.cores),
+        cores_used=cores,
+        slots=slots_of(node),
+        slots_used=cores + sum(attempt["virtual_cores"] for attempt in attempts),
+        memory_mb=node.memory_mb,
+        memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
+        running=len(attempts),
+        lag="" if lag is None else amounts.duration(lag),
+        version=node.version,
+        notices=len(node.notices),
+    )
+
+
+def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
+    state = state_of(node, now)
+    seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
+    return MachineHead(
+        id=node.pk,
+        name=node.name,
+        look=STATES[state],
+        seen_at=None if state == "live" else seen_at,
+        drained_at=node.drained_at,
+        drained_by=node.drained_by,
+        admission_stopped=node.admission_stopped,
+        running=len(attempts),
+    )
+
+
+def _facts(node: Node, lag: float | None) -> list[MachineFact]:
+    facts = [
+        MachineFact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
+        MachineFact("Starts after", amounts.duration(lag) if lag is not None else "unknown", note="from decision to process"),
+        MachineFact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
+        MachineFact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
+        MachineFact("Memory", amounts.size(node.memory_mb * 1024 * 1024) if node.memory_mb else "not counted"),
+        MachineFact("Version", node.version or "unknown"),
+        MachineFact("Started", at=node.started_at, text="" if node.started_at else "never"),
+        MachineFact("Incarnation", str(node.incarnation), note="rises at each start"),
+        MachineFact("Host", node.host_name or "unknown", note=f"process {node.pid}" if node.pid else ""),
+        MachineFact("Boot", node.boot_id or "unknown"),
+        MachineFact("Id", str(node.uuid)),
+    ]
+    if node.stopped_at is not None:
+        facts.insert(0, MachineFact("Stopped", at=node.stopped_at))
+    return facts

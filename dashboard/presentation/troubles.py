@@ -1,0 +1,101 @@
+"""Quiet troubles: what goes wrong without failing, and so stands in no list of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import F, Q
+
+from dashboard.presentation import amounts
+from dashboard.presentation.looks import Look
+from dashboard.presentation.nodes import More
+from dashboard.presentation.rows import Regions
+from dashboard.presentation.runs import MANY_SKIPPED
+from dashboard.presentation.schedules import words_of
+from jobs.models import Attempt, Node, Schedule
+
+MOST_SHOWN = 8
+MOST_READ = 500
+SLOWER_BY = 2.0
+# A job that usually takes a second is not in trouble because it took three.
+SLOW_FROM = timedelta(seconds=30)
+# The engine makes a fire within milliseconds; a restart takes some seconds.
+OVERDUE_FROM = timedelta(seconds=30)
+
+FAULTY = Look("set aside", "warn", "bad")
+OVERDUE = Look("did not fire", "alarm", "bad")
+SLOW = Look("slower than usual", "hourglass", "warn")
+SKIPPED = Look("skipped", "skip", "warn")
+DRAINING = Look("draining", "pause", "quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """`page` and `id`: the name and the number of the page to look at; `name` is what the link says.
+
+    `since`, if given, is since when.
+    """
+
+    look: Look
+    page: str
+    id: int
+    name: str
+    sentence: str
+    since: datetime | None = None
+
+    @property
+    def shown_id(self) -> str:
+        return str(self.id)
+
+
+def read_troubles(now: datetime) -> Regions:
+    """Regions troubles and troubles_more, the worst first. Five queries of at most 500 rows each."""
+    parts = (_faulty(), _overdue(now), _slow(now), _skipped(), _draining())
+    found = [row for part in parts for row in part]
+    hidden = len(found) - MOST_SHOWN
+    more = [("more", More(str(hidden), "more"))] if hidden > 0 else []
+    return {"troubles": found[:MOST_SHOWN], "troubles_more": more}
+
+
+def _faulty() -> Iterator[tuple[str, Trouble]]:
+    found = Schedule.objects.exclude(fault="").order_by("job__name")
+    for pk, job_id, name, fault in found.values_list("pk", "job_id", "job__name", "fault")[:MOST_READ]:
+        yield f"f{pk}", Trouble(FAULTY, "job", job_id, name, f"Its schedule is not used until it is edited: {fault}")
+
+
+def _overdue(now: datetime) -> Iterator[tuple[str, Trouble]]:
+    """Schedules whose moment has come and gone: no engine runs, or none of them sees it."""
+    late = Schedule.objects.filter(next_at__lt=now - OVERDUE_FROM, job__paused_at=None, fault="")
+    late = late.select_related("job").defer("job__body", "job__environment", "job__description").order_by("next_at")
+    for schedule in late[:MOST_READ]:
+        sentence = f"{words_of(schedule).capitalize()}, and did not fire when it should have"
+        yield f"o{schedule.pk}", Trouble(OVERDUE, "job", schedule.job_id, schedule.job.name, sentence, schedule.next_at)
+
+
+def _slow(now: datetime) -> Iterator[tuple[str, Trouble]]:
+    long_running = Attempt.objects.filter(
+        ~Q(status="ended"), started_at__lt=now - SLOW_FROM, instance__job__usual_seconds__isnull=False
+    ).order_by("started_at")
+    fields = ("instance_id", "instance__job__name", "started_at", "instance__job__usual_seconds")
+    for instance_id, name, started_at, usual in long_running.values_list(*fields)[:MOST_READ]:
+        if (now - started_at).total_seconds() > usual * SLOWER_BY:
+            sentence = f"Runs for more than twice its usual {amounts.duration(usual)}"
+            yield f"r{instance_id}", Trouble(SLOW, "instance", instance_id, name, sentence, started_at)
+
+
+def _skipped() -> Iterator[tuple[str, Trouble]]:
+    found = Schedule.objects.filter(skipped_in_a_row__gte=MANY_SKIPPED, job__paused_at=None)
+    fields = ("pk", "job_id", "job__name", "skipped_in_a_row")
+    for pk, job_id, name, times in found.order_by("-skipped_in_a_row", "job__name").values_list(*fields)[:MOST_READ]:
+        look = Look(f"skipped {times} times in a row", SKIPPED.icon, SKIPPED.tone)
+        sentence = "It was still busy each time when its next fire came"
+        yield f"s{pk}", Trouble(look, "job", job_id, name, sentence)
+
+
+def _draining() -> Iterator[tuple[str, Trouble]]:
+    found = Node.objects.filter(drained_at__isnull=False, stopped_at=None).order_by(F("drained_at").asc())
+    for pk, name, at, by in found.values_list("pk", "name", "drained_at", "drained_by")[:MOST_READ]:
+        sentence = f"Starts nothing new{f', as {by} wished' if by else ''}"
+        yield f"d{pk}", Trouble(DRAINING, "node", pk, name, sentence, at)

@@ -1,0 +1,172 @@
+"""What the overview says beyond states: time left, quiet troubles, last lines, many nodes, the engine's health."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.live.places import path_of
+from dashboard.presentation.beat import fires_late, read_beat, starts_late
+from dashboard.presentation.failures import read_failures
+from dashboard.presentation.nodes import MOST_NODES, read_nodes
+from dashboard.presentation.troubles import MOST_SHOWN, read_troubles
+from jobs.models import Attempt, Instance
+from tests.dashboard.outputs import printed
+from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running
+from tests.dashboard.test_pages import html, schedule, text
+
+pytestmark = pytest.mark.django_db
+
+
+def ago(**duration):
+    return timezone.now() - timedelta(**duration)
+
+
+def troubles():
+    return [(row.look.word, row.name) for _, row in read_troubles(timezone.now())["troubles"]]
+
+
+def test_running_row_says_time_left(visitor):
+    make_running(make_job(usual_seconds=120.0), make_node(), now=ago(seconds=60))
+    assert re.search(r"(5[0-9] s|1 min) left", text(visitor))
+
+
+def test_overdue_run_says_by_how_much(visitor):
+    make_running(make_job(usual_seconds=10.0), make_node(), now=ago(minutes=5, seconds=10))
+    assert "5 min over" in text(visitor)
+
+
+def test_nothing_wrong_is_no_trouble(visitor):
+    schedule(make_job("a"), next_at=timezone.now() + timedelta(hours=1))
+    make_running(make_job("b", usual_seconds=600.0), make_node(), now=ago(minutes=15))
+    make_running(make_job("c"), make_node("bora"), now=ago(days=3))
+    assert troubles() == []
+
+
+def test_schedule_with_a_fault_is_trouble(visitor):
+    schedule(make_job("broken"), fault=NAUGHTY)
+    assert troubles() == [("set aside", "broken")]
+    assert "&lt;img" in html(visitor)
+
+
+def test_fire_that_did_not_come_is_trouble():
+    schedule(make_job("late"), next_at=ago(minutes=2))
+    schedule(make_job("just now"), next_at=ago(seconds=3))
+    schedule(make_job("paused", paused_at=timezone.now()), next_at=ago(minutes=2))
+    assert troubles() == [("did not fire", "late")]
+
+
+def test_run_of_twice_its_usual_time_is_trouble():
+    node = make_node()
+    make_running(make_job("slow", usual_seconds=60.0), node, now=ago(seconds=130))
+    make_running(make_job("short", usual_seconds=1.0), node, now=ago(seconds=5))
+    assert troubles() == [("slower than usual", "slow")]
+
+
+def test_skips_in_a_row_are_trouble():
+    schedule(make_job("often"), skipped_in_a_row=3)
+    schedule(make_job("once"), skipped_in_a_row=1)
+    schedule(make_job("paused", paused_at=timezone.now()), skipped_in_a_row=9)
+    assert troubles() == [("skipped 3 times in a row", "often")]
+
+
+def test_draining_node_is_said_with_who_wished_it(visitor):
+    make_node(drained_at=ago(hours=1), drained_by="bob")
+    assert troubles() == [("draining", "atlas")]
+    assert "Starts nothing new, as bob wished" in text(visitor)
+
+
+def test_troubles_stop_at_eight_and_lead_on(visitor):
+    for number in range(MOST_SHOWN + 3):
+        schedule(make_job(f"job {number}"), skipped_in_a_row=3)
+    shown = html(visitor)
+    assert shown.count('class="row trouble"') == MOST_SHOWN
+    assert "and 3 more" in text(visitor)
+    assert 'href="/jobs/?q=is%3Atrouble"' in shown
+
+
+def test_failure_shows_the_last_line_that_it_printed(visitor):
+    instance = end(make_running(make_job(), make_node()), "failed", error="exited with code 1")
+    attempt = instance.attempts.get()
+    printed(path_of(instance.pk, 1, attempt.token), b"begun\n\x1b[31mKeyError: <b>\x1b[0m\n\n")
+    ((_, row),) = read_failures(timezone.now())["failures"]
+    assert row.last_line == "KeyError: <b>"
+    assert "KeyError: &lt;b&gt;" in html(visitor)
+
+
+def test_failure_that_printed_nothing_shows_no_line(visitor):
+    end(make_running(make_job(), make_node()), "failed", error="exited with code 1")
+    assert "last-line" not in html(visitor)
+
+
+@pytest.mark.parametrize("name", ["running", "waiting", "failures"])
+def test_what_is_not_shown_has_a_link(visitor, name):
+    node = make_node(cores=40)
+    for number in range(14):
+        job = make_job(f"job {number}")
+        make_running(job, node, (number,))
+        end(make_running(job, node, (20 + number,)), "failed")
+        Instance.objects.create(
+            job=job, status="queued", logical_at=ago(), due_at=ago(), created_at=ago(), queued_at=ago(),
+            order_key=number, generation=number, cause="submit",
+        )  # fmt: skip
+    links = {
+        "running": 'href="/instances/?status=running">and 2 more running',
+        "waiting": 'href="/instances/?status=pending&amp;status=queued&amp;status=retrying">and 2 more waiting',
+        "failures": 'href="/instances/?status=failed&amp;status=timeout&amp;within=24h">and 4 more jobs with failures',
+    }
+    assert links[name] in html(visitor)
+
+
+def test_many_nodes_are_drawn_small(visitor):
+    nodes = [make_node(f"node {number:02}") for number in range(MOST_NODES + 2)]
+    make_running(make_job("merge"), nodes[0], cores=(2,))
+    regions = read_nodes(timezone.now())
+    assert len(regions["nodes"]) == MOST_NODES
+    assert not [name for name in regions if name.startswith(("cores", "virtual", "coretable"))]
+    shown = html(visitor)
+    assert shown.count('class="node-small"') == MOST_NODES
+    assert 'aria-label="Core 2: merge, instance' in shown
+    assert "and 2 more nodes" in text(visitor)
+
+
+def test_cell_tells_what_its_owner_asked_and_holds(visitor):
+    make_running(make_job("merge"), make_node(), cores=(1, 3), virtual=1)
+    shown = html(visitor)
+    assert 'data-asked="3" data-held="cores 1, 3 + 1 virtual slot" data-cores="1 3"' in shown
+
+
+def test_page_is_drawn_with_the_load_of_before(visitor):
+    assert 'data-first-load="{&quot;kind&quot;:&quot;load&quot;' in html(visitor)
+
+
+def test_beat_is_that_of_who_was_seen_longest_ago():
+    make_node("atlas", heartbeat_at=ago(seconds=3))
+    old = make_node("bora", heartbeat_at=ago(seconds=9))
+    make_node("gone", heartbeat_at=ago(seconds=90))
+    ((_, beat),) = read_beat(timezone.now())["beat"]
+    assert (beat.seen_at, beat.late) == (old.heartbeat_at, "")
+
+
+def test_no_engine_has_no_beat():
+    make_node(heartbeat_at=ago(minutes=5))
+    assert read_beat(timezone.now())["beat"] == []
+
+
+def test_lateness_is_the_median_of_recent_fires():
+    job, node = make_job(), make_node()
+    for seconds in (0.2, 0.3, 50):
+        instance = make_running(job, node)
+        made = timezone.now()
+        fields = {"cause": "schedule", "due_at": made - timedelta(seconds=seconds), "created_at": made}
+        Instance.objects.filter(pk=instance.pk).update(**fields)
+    assert fires_late(timezone.now()) == 0.3
+    assert fires_late(timezone.now() + timedelta(hours=2)) is None
+
+
+def test_lateness_of_starts_is_by_node():
+    job, node = make_job(), make_node()
+    instance = make_running(job, node)
+    Attempt.objects.filter(instance=instance).update(started_at=instance.started_at + timedelta(seconds=0.25))
+    assert starts_late() == {node.pk: 0.2}
