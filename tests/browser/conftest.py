@@ -63,12 +63,18 @@ def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, djang
 
 
 @contextmanager
-def serving(command: list[str], migrated_file: Path, folder: Path, port: int = 0, **pipes: Any) -> Iterator[Service]:
+def serving(command: list[str], migrated_file: Path, folder: Path, **pipes: Any) -> Iterator[Service]:
     """`command PORT` on a copy of this database, until the block ends."""
     shutil.copy(migrated_file, folder / "db.sqlite3")
     # The same key, so that a session that the test opens is one of the service.
     (folder / "secret_key").write_text(settings.SECRET_KEY)
-    port = port or free_port()
+    with answering(command, folder, free_port(), **pipes) as service:
+        yield service
+
+
+@contextmanager
+def answering(command: list[str], folder: Path, port: int, **pipes: Any) -> Iterator[Service]:
+    """`command PORT` on what is in this data folder, until the block ends."""
     environment = {
         "ROTA_DATA": str(folder),
         "PATH": os.environ["PATH"],
@@ -116,16 +122,17 @@ def phone(service: Service, browser: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def signed_in_at(service: Service, page: Any) -> Iterator[None]:
+def signed_in_at(service: Service, page: Any, expected: tuple[str, ...] = ("WebSocket",)) -> Iterator[None]:
+    """The block fails if anything is logged as an error that has none of the `expected` words."""
     forget_connection()
     errors: list[str] = []
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     page.set_default_timeout(20_000)
-    admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True)
+    admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True, is_superuser=True)
     sign_in(page, service.address, admin)
     yield
     forget_connection()
-    assert [error for error in errors if "WebSocket" not in error] == []
+    assert [error for error in errors if not any(word in error for word in expected)] == []
 
 
 def forget_connection() -> None:

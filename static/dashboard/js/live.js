@@ -7,6 +7,7 @@ const STALE_MS = 6500; // the server says something at least every five seconds
 const SILENCE_MS = 10_000;
 const OPENING_MS = 4000;
 const POLL_MS = 4000;
+const ANSWER_MS = 10_000; // a server that takes longer is as good as none
 const WAITS_MS = [300, 700, 1500, 2000]; // before the next try; the last one for ever
 const HIDDEN_MS = 5000;
 const RESTING_POLL_MS = 30_000; // what the title of a hidden tab says may be that old
@@ -116,7 +117,8 @@ export function startLive(body, log) {
 
   async function ask(wanted) {
     const query = new URLSearchParams(wanted.map((topic) => ["topic", topic]));
-    const answer = await fetch(`${body.dataset.rowsUrl}?${query}`, { redirect: "manual" });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(`${body.dataset.rowsUrl}?${query}`, { redirect: "manual", signal });
     if (answer.type === "opaqueredirect") return signedOut();
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return (await answer.json()).frames;
