@@ -10,6 +10,7 @@ from dashboard.presentation.counts import Count, counted
 from dashboard.presentation.instance_row import InstanceRow, facts_of
 from dashboard.presentation.matching import ids_of_page, parts_matching
 from dashboard.presentation.rows import Regions, Row
+from jobs.api.pages import all_tags
 from jobs.models import Instance, Job, Node
 
 PER_PAGE = 50
@@ -86,11 +87,10 @@ def pager(query: str, cursor: Cursor, shown: list[int], *, beyond: bool) -> Page
 
 
 def proposals() -> dict[str, list[str]]:
-    """What the filter's inputs propose: names of jobs and nodes, and tags. Two queries."""
-    jobs = list(Job.objects.order_by("name").values_list("name", "tags")[:MOST_PROPOSED])
+    """What the filter's inputs propose: names of jobs and nodes, and tags. Three queries."""
     return {
-        "jobs": [name for name, _ in jobs],
-        "tags": sorted({tag for _, tags in jobs for tag in tags}),
+        "jobs": list(Job.objects.order_by("name").values_list("name", flat=True)[:MOST_PROPOSED]),
+        "tags": all_tags(MOST_PROPOSED),
         "nodes": list(Node.objects.order_by("name").values_list("name", flat=True)),
     }
 

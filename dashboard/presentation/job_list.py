@@ -23,7 +23,6 @@ from jobs.models import Instance, Job
 
 PER_PAGE = 50
 STRIP = 10
-MOST_TAGS = 500  # proposed for one input
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +84,6 @@ def read_jobs(query: JobQuery, now: datetime) -> Regions:  # noqa: ARG001 - one 
     ids = list(in_order(found, query.sort).values_list("pk", flat=True)[start : start + PER_PAGE])
     page = JobsPage(JobQuery(query.text, query.sort, number), pages, total)
     return {"jobs": [(f"j{row.job_id}", row) for row in _rows(ids)], "jobs_pages": [("pages", page)]}
-
-
-def known_tags() -> list[str]:
-    """The tags that jobs have, by name, at most MOST_TAGS. One query."""
-    found = Job.objects.exclude(tags=[]).order_by().values_list("tags", flat=True)
-    return sorted({tag for tags in found for tag in tags})[:MOST_TAGS]
 
 
 def matching(search: JobSearch) -> QuerySet[Job]:

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import BooleanField, Count, F, Max, Min, Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Upper
+from django.db.models.lookups import In
 
 from dashboard.filters import Cursor, InstanceFilter
 from jobs.api.pages import tagged
@@ -20,7 +21,9 @@ from jobs.core.states import Status
 from jobs.models import Instance, Job, Node
 
 Part = QuerySet[Instance]
+Chosen = list[int] | QuerySet[Job]  # ids of jobs; or, of more than MANY_JOBS, what finds them
 FEW_JOBS = 20
+MANY_JOBS = 500  # as parameters; SQLite takes only so many, and each costs its time
 # With the plain id SQLite looks for the least one by reading the table from its beginning.
 _ID = F("id") + 0
 
@@ -30,7 +33,7 @@ def parts_matching(wanted: InstanceFilter, now: datetime) -> list[Part]:
     if wanted.problems:
         return []
     rows, jobs = _rows_and_jobs(wanted, now)
-    few_jobs = jobs is not None and len(jobs) <= FEW_JOBS
+    few_jobs = isinstance(jobs, list) and len(jobs) <= FEW_JOBS
     if not wanted.text("q"):
         return _of_statuses([rows], wanted, plain=few_jobs)
     by_name, by_error = _of_text(rows, wanted.text("q"))
@@ -75,32 +78,44 @@ def _first(parts: Sequence[Part], order: str, most: int) -> list[int]:
     return [pk for rows in parts for pk in rows.order_by(order).values_list("pk", flat=True)[:most]]
 
 
-def _rows_and_jobs(wanted: InstanceFilter, now: datetime) -> tuple[Part, list[int] | None]:
-    """All that fit but for text and status; and the ids of the jobs that were asked for, None: any."""
+def _rows_and_jobs(wanted: InstanceFilter, now: datetime) -> tuple[Part, Chosen | None]:
+    """All that fit but for text and status; and the jobs that were asked for, None: any."""
     rows = _of_time(Instance.objects.all(), wanted, now)
     if wanted.text("node"):
         rows = rows.filter(node_id__in=_ids(Node.objects.filter(name=wanted.text("node"))))
     if wanted.exit_code is not None:
         rows = rows.filter(exit_code=wanted.exit_code)
     jobs = _jobs(wanted)
-    return (rows, None) if jobs is None else (rows.filter(job_id__in=jobs), jobs)
+    return (rows, None) if jobs is None else (rows.filter(_of_jobs(jobs)), jobs)
 
 
-def _jobs(wanted: InstanceFilter) -> list[int] | None:
-    """Ids of the jobs that are asked for; None: any."""
+def _jobs(wanted: InstanceFilter) -> Chosen | None:
+    """The jobs that are asked for; None: any."""
     if not (wanted.text("job") or wanted.text("tag")):
         return None
     jobs = Job.objects.all()
     if wanted.text("job"):
         jobs = jobs.filter(name=wanted.text("job"))
-    return _ids(tagged(jobs, wanted.text("tag")) if wanted.text("tag") else jobs)
+    return _chosen(tagged(jobs, wanted.text("tag")) if wanted.text("tag") else jobs)
+
+
+def _chosen(jobs: QuerySet[Job]) -> Chosen:
+    ids = _ids(jobs, MANY_JOBS + 1)
+    return ids if len(ids) <= MANY_JOBS else jobs
+
+
+def _of_jobs(jobs: Chosen) -> Q:
+    """Of many the newest instances are soon found by looking through the newest of all: without the jobs' index."""
+    if isinstance(jobs, list):
+        return Q(job_id__in=jobs)
+    return Q(In(F("job_id") + 0, jobs.order_by().values("pk")))
 
 
 def _of_text(rows: Part, text: str) -> tuple[list[Part], Part]:
     """By the name of their job, if there is such a one; and of the others by their error."""
-    named = _ids(Job.objects.filter(name__icontains=text))
-    others = rows.filter(has_error(), ~Q(job_id__in=named), error__icontains=text)
-    return ([rows.filter(job_id__in=named)] if named else []), others
+    named = _chosen(Job.objects.filter(name__icontains=text))
+    others = rows.filter(has_error(), ~_of_jobs(named), error__icontains=text)
+    return ([] if named == [] else [rows.filter(_of_jobs(named))]), others
 
 
 def has_error() -> RawSQL:
@@ -137,5 +152,5 @@ def _of_time(rows: Part, wanted: InstanceFilter, now: datetime) -> Part:
     return rows
 
 
-def _ids(rows: QuerySet[Any]) -> list[int]:
-    return list(rows.order_by().values_list("pk", flat=True))
+def _ids(rows: QuerySet[Any], most: int | None = None) -> list[int]:
+    return list(rows.order_by().values_list("pk", flat=True)[:most])

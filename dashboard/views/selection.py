@@ -25,13 +25,14 @@ from dashboard.acts import JOB, Act, act_of, acts_on
 from dashboard.filters import whole_number
 from dashboard.jobsearch import LONGEST
 from dashboard.once import new_mark, once
-from dashboard.presentation.job_list import known_tags
 from dashboard.presentation.selections import jobs_with_live
 from dashboard.views.acting import acted, actor_of
 from jobs import actions
+from jobs.api.pages import all_tags
 
 MOST = 200
 MOST_NAMED = 100
+MOST_TAGS = 500  # proposed for one input
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _ask(request: HttpRequest, choice: Choice, problem: str = "") -> HttpRespons
         "total": total,
         "unnamed": max(0, total - MOST_NAMED),
         "with_live": jobs_with_live(chosen) if choice.act.key == "delete" else 0,
-        "tags": known_tags() if choice.act.asks_tag else (),
+        "tags": all_tags(MOST_TAGS) if choice.act.asks_tag else (),
         "problem": problem,
         "back": _back(request),
         "form_mark": new_mark(),

@@ -8,7 +8,10 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from jobs.api.pages import all_tags, tagged
 from jobs.models import Event, Job
+
+MOST_TAGS = 200  # in the filter's list; by its address any can be asked for
 
 # All of docs/events.md. Asking the table which there are would read all of its rows.
 EVENT_KINDS = (
@@ -31,20 +34,12 @@ class EventKindFilter(admin.SimpleListFilter):
 
 
 class TagFilter(admin.SimpleListFilter):
-    """Tags are a JSON list, in which SQLite cannot look for one: there are few jobs, so they are read."""
-
     title = "tag"
     parameter_name = "tag"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:  # noqa: ARG002 - Django's
-        return [(tag, tag) for tag in sorted({tag for tags in _tags().values() for tag in tags})]
+        return [(tag, tag) for tag in all_tags(MOST_TAGS)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:  # noqa: ARG002 - Django's
         wanted = self.value()
-        if not wanted:
-            return queryset
-        return queryset.filter(pk__in=[pk for pk, tags in _tags().items() if wanted in tags])
-
-
-def _tags() -> dict[int, list[str]]:
-    return dict(Job.objects.exclude(tags=[]).values_list("pk", "tags"))
+        return tagged(queryset, wanted) if wanted else queryset
