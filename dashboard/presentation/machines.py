@@ -8,7 +8,6 @@ from datetime import datetime
 
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
-from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
@@ -138,7 +137,7 @@ def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
 def _facts(node: Node, lag: float | None) -> list[MachineFact]:
     facts = [
         MachineFact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
-        MachineFact("Starts after", amounts.duration(lag) if lag is not None else "unknown", note="from decision to process"),
+        MachineFact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
         MachineFact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
         MachineFact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
         MachineFact("Memory", amounts.size(node.memory_mb * 1024 * 1024) if node.memory_mb else "not counted"),
