@@ -9,6 +9,7 @@ from functools import partial
 
 from dashboard.jobsearch import query_in
 from dashboard.presentation.beat import read_beat
+from dashboard.presentation.attempts import read_attempt
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.instance_list import read_list_at
@@ -39,7 +40,7 @@ class UnknownTopicError(ValueError):
     def __init__(self, given: str) -> None:
         super().__init__(
             f"{given[:60]!r} is no topic; known are site, overview, load, nodes, node:ID, jobs:QUERY, job:ID, "
-            "schedules:QUERY, instances:QUERY, instance:ID, operations, operation:ID and log:ID"
+            "schedules:QUERY, instances:QUERY, instance:ID, attempt:ID.NUMBER, operations, operation:ID and log:ID"
         )
 
 
@@ -78,6 +79,15 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
     if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
         return (Part(partial(read_list_at, argument), _lists, pause_seconds=2.0, refresh_seconds=60.0),)
+    return _parts_of_one(topic, kind, argument)
+
+
+def _parts_of_one(topic: str, kind: str, argument: str) -> tuple[Part, ...]:
+    """The parts of a topic about one thing, by its number."""
+    if kind == "attempt":
+        of, _, try_of_it = argument.partition(".")
+        instance_id, number = number_in(topic, of), number_in(topic, try_of_it)
+        return (Part(partial(read_attempt, instance_id, number), _of_instance(instance_id)),)
     number = number_in(topic, argument)
     if kind == "operation":
         return (Part(partial(read_operation, number), _never, refresh_seconds=1.0, ages=is_under_way),)

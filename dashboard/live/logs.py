@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.execution import log
+from jobs.execution import log, loglines
 from jobs.execution.rundir import BrokenFileError
 
 FRAME_BYTES = 48 * 1024
@@ -80,19 +80,43 @@ def log_frame(topic: str, place: LogPlace, chunk: log.TextChunk, skipped: int) -
 
     `skipped` bytes before the text are not shown, and `dropped` of those are not kept either.
     """
-    dropped = log.dropped_bytes(place.path, chunk.start - skipped, chunk.start) if skipped > 0 else 0
+    found = loglines.runs(place.path, chunk.start, chunk.end)
+    return frame_of(topic, place, found, LogSpan(chunk.start, chunk.end, chunk.complete), skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class LogSpan:
+    """Which bytes a frame tells of; `complete`: nothing comes after them."""
+
+    start: int
+    end: int
+    complete: bool
+
+
+def frame_of(topic: str, place: LogPlace, found: list[loglines.Run], span: LogSpan, skipped: int) -> str:
+    """`runs` tell of stretches of `text`: stream, milliseconds since the epoch, number of its first line, length in the
+    units in which JavaScript counts.
+    """
+    texts = [run.text for run in found]
+    runs = [[run.stream, round(run.at * 1000), run.line, _units(text)] for run, text in zip(found, texts, strict=True)]
+    dropped = log.dropped_bytes(place.path, span.start - skipped, span.start) if skipped > 0 else 0
     return json.dumps(
         {
             "kind": "log",
             "topic": topic,
             "attempt": place.attempt,
-            "start": chunk.start,
-            "end": chunk.end,
+            "start": span.start,
+            "end": span.end,
             "skipped": max(0, skipped),
             "dropped": dropped,
-            "text": chunk.text,
-            "complete": chunk.complete,
+            "text": "".join(texts),
+            "runs": runs,
+            "complete": span.complete,
         },
         ensure_ascii=False,
         separators=(",", ":"),
     )
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.presentation import amounts, looks, timeline, verdict
+from dashboard.presentation.attempts import attempt_rows
+from dashboard.presentation.conditions import ran_rows
+from dashboard.presentation.facts import facts
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import expected_duration
-from dashboard.presentation.rows import Gone, Regions, Row
+from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.waiting import whole_second
 from jobs import holds
 from jobs.core.states import TERMINAL, WAITING, Status
@@ -35,16 +37,8 @@ class Head:
     can_cancel: bool
     stopping: bool
     can_retry: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One measured or recorded thing. `at`, if given, is shown as a moment, with `text` after it."""
-
-    label: str
-    text: str = ""
-    at: datetime | None = None
-    note: str = ""
+    job_id: int
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +46,8 @@ class Bar:
     segments: tuple[timeline.Segment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRow:
-    instance_id: int
-    number: int
-    look: Look
-    held: str
-    node: str
-    started_at: datetime
-    seconds: float | None
-    error: str
-    ended: bool
-
-    @property
-    def lasted(self) -> str:
-        return "" if self.seconds is None else amounts.duration(self.seconds)
-
-
 def read_instance(instance_id: int, now: datetime) -> Regions:
-    """Regions head, facts, bar, stages, attempts. A fixed number of queries. Raises Gone."""
+    """Regions head, facts, ran, bar, stages, attempts. A fixed number of queries. Raises Gone."""
     instance = find(instance_id)
     attempts = list(instance.attempts.select_related("node").order_by("-number")[:MOST_ATTEMPTS])
     latest = attempts[0] if attempts else None
@@ -79,6 +56,7 @@ def read_instance(instance_id: int, now: datetime) -> Regions:
     return {
         "head": [("head", head(instance, latest, hold))],
         "facts": [(fact.label, fact) for fact in facts(instance, latest)],
+        "ran": ran_rows(latest),
         "bar": [("bar", Bar(tuple(timeline.bar(found, now))))] if found else [],
         "stages": [(f"e{stage.n}", stage) for stage in found],
         "attempts": attempt_rows(attempts),
@@ -111,7 +89,21 @@ def head(instance: Instance, latest: Attempt | None, hold: holds.HoldView | None
         can_cancel=instance.status not in TERMINAL and not stopping,
         stopping=stopping,
         can_retry=instance.status in TERMINAL,
+        job_id=instance.job_id,
+        says=_says(instance, stopping=stopping),
     )
+
+
+def _says(instance: Instance, *, stopping: bool) -> str:
+    """What the buttons do."""
+    if instance.status in TERMINAL:
+        return "Retry: once more for the same logical date. Run again: a new run of the job, as it is defined now."
+    if stopping:
+        return ""
+    if instance.status == Status.RUNNING:
+        grace = amounts.duration(instance.job.kill_grace_seconds)
+        return f"Cancel tells all its processes to end, and kills after {grace} what is left of them."
+    return "Cancel takes it out of the queue: it will not run."
 
 
 def _since(instance: Instance, latest: Attempt | None) -> datetime | None:
@@ -122,75 +114,3 @@ def _since(instance: Instance, latest: Attempt | None) -> datetime | None:
     if instance.status in WAITING:
         return instance.queued_at or instance.created_at
     return None
-
-
-def facts(instance: Instance, latest: Attempt | None) -> list[Fact]:
-    """Those that are known, in the order of a reader's questions."""
-    return [*_when(instance), *_what_it_held(instance, latest), *(_how_it_ended(latest) if latest else [])]
-
-
-def _when(instance: Instance) -> list[Fact]:
-    found = [Fact("Logical date", at=instance.logical_at, note=_generation(instance)), Fact("Cause", _cause(instance))]
-    if instance.started_at:
-        found.append(Fact("Started", at=instance.started_at))
-    if instance.ended_at:
-        found.append(Fact("Ended", at=instance.ended_at))
-    return found
-
-
-def _generation(instance: Instance) -> str:
-    return f"generation {instance.generation}" if instance.generation else ""
-
-
-def _cause(instance: Instance) -> str:
-    cause = str(Instance.Cause(instance.cause).label)
-    return f"{cause}, {instance.created_by}" if instance.created_by else cause
-
-
-def _what_it_held(instance: Instance, latest: Attempt | None) -> list[Fact]:
-    if latest is None:
-        wanted = f"{instance.job.cores} core{'s' if instance.job.cores > 1 else ''}"
-        return [Fact("Asks for", wanted), *_memory(instance.job.memory_mb)]
-    verb = "Holds" if latest.status != "ended" else "Held"
-    note = "for itself" if latest.cores and not latest.virtual_cores else "shared, at lower priority"
-    held = Fact(verb, amounts.held(latest.cores, latest.virtual_cores) or "no core", note=note)
-    return [Fact("Node", latest.node.name), held, *_memory(latest.memory_mb)]
-
-
-def _memory(memory_mb: int) -> list[Fact]:
-    return [Fact("Memory", f"{memory_mb:,} MB", note="reserved, not enforced")] if memory_mb else []
-
-
-def _how_it_ended(attempt: Attempt) -> list[Fact]:
-    found: list[Fact] = []
-    if attempt.exit_code is not None:
-        found.append(Fact("Exit code", str(attempt.exit_code)))
-    if attempt.signal:
-        found.append(Fact("Signal", amounts.signal_name(attempt.signal)))
-    if attempt.duration_seconds is not None:
-        found.append(Fact("Duration", amounts.duration(attempt.duration_seconds)))
-    if attempt.cpu_seconds is not None:
-        found.append(Fact("CPU time", amounts.duration(attempt.cpu_seconds)))
-    if attempt.peak_memory_bytes is not None:
-        found.append(Fact("Peak memory", amounts.size(attempt.peak_memory_bytes)))
-    if attempt.descendants_ended:
-        found.append(Fact("Descendants ended", str(attempt.descendants_ended), note="processes that it left behind"))
-    return found
-
-
-def attempt_rows(attempts: Sequence[Attempt]) -> list[Row]:
-    return [(f"a{attempt.number}", _attempt_row(attempt)) for attempt in attempts]
-
-
-def _attempt_row(attempt: Attempt) -> AttemptRow:
-    return AttemptRow(
-        instance_id=attempt.instance_id,
-        number=attempt.number,
-        look=looks.of_attempt(attempt.status, attempt.outcome),
-        held=amounts.held(attempt.cores, attempt.virtual_cores),
-        node=attempt.node.name,
-        started_at=attempt.started_at or attempt.created_at,
-        seconds=attempt.duration_seconds,
-        error=attempt.error,
-        ended=attempt.ended_at is not None,
-    )

@@ -16,6 +16,7 @@ MOST_READ = 200
 MOVES = (
     "instance.pending",
     "instance.queued",
+    "instance.held",
     "instance.started",
     "attempt.began",
     "instance.cancel_requested",
@@ -26,8 +27,23 @@ MOVES = (
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """Why it waited from `at` on. `seconds` None: it still does."""
+
+    because: str
+    at: datetime
+    seconds: float | None = None
+
+    @property
+    def lasted(self) -> str:
+        return "" if self.seconds is None else amounts.duration(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
-    """What it was from `at` on. `seconds` None: it still is, or it is the end (`last`)."""
+    """What it was from `at` on. `seconds` None: it still is, or it is the end (`last`). `holds`: the reasons why it
+    waited meanwhile, in order.
+    """
 
     n: int
     look: Look
@@ -35,6 +51,7 @@ class Stage:
     detail: str
     seconds: float | None = None
     last: bool = False
+    holds: tuple[Hold, ...] = ()
 
     @property
     def lasted(self) -> str:
@@ -59,11 +76,33 @@ def read_events(instance_id: int) -> list[Event]:
 
 def stages(events: Iterable[Event]) -> list[Stage]:
     """One stage per move, each as long as until the next."""
-    found = [stage for event in events if (stage := _stage(event))]
-    lasting = [
-        replace(stage, seconds=(after.at - stage.at).total_seconds()) for stage, after in itertools.pairwise(found)
-    ]
-    return [*lasting, *found[-1:]]
+    found: list[Stage] = []
+    for event in events:
+        if event.kind == "instance.held":
+            found[-1:] = [replace(stage, holds=(*stage.holds, _hold(event))) for stage in found[-1:]]
+        elif stage := _stage(event):
+            found.append(stage)
+    lasting = [_until(stage, after.at) for stage, after in itertools.pairwise(found)]
+    return [*lasting, *(_until(stage, None) for stage in found[-1:])]
+
+
+def _until(stage: Stage, end: datetime | None) -> Stage:
+    """The stage and its holds with their lengths; `end` None for the last one, which has none."""
+    ends = [*(hold.at for hold in stage.holds[1:]), end][: len(stage.holds)]
+    holds = tuple(replace(hold, seconds=_seconds(hold.at, at)) for hold, at in zip(stage.holds, ends, strict=True))
+    return replace(stage, seconds=_seconds(stage.at, end), holds=holds)
+
+
+def _seconds(start: datetime, end: datetime | None) -> float | None:
+    return None if end is None else (end - start).total_seconds()
+
+
+def _hold(event: Event) -> Hold:
+    code = str(event.data.get("code") or "")
+    because = _HOLDS.get(code, f"waited: {code.replace('_', ' ')}")
+    subject = event.data.get("subject")
+    big = subject.get("instance") if isinstance(subject, dict) else None
+    return Hold(f"{because} #{big}" if code == "behind" and big else because, event.at)
 
 
 def bar(of: Sequence[Stage], now: datetime) -> list[Segment]:
@@ -120,6 +159,20 @@ def _ended(event: Event) -> str:
     return str(event.data.get("error") or "") or (f"attempt {event.attempt}" if event.attempt else "")
 
 
+# What the engine stores of a wait is its code; the sentence with numbers is made when somebody looks, of that moment.
+_HOLDS = {
+    "turn": "waited for its turn",
+    "cores": "waited for free cores",
+    "memory": "waited for free memory",
+    "behind": "cores were kept for a bigger one ahead of it,",
+    "paused": "the job was paused",
+    "node_too_small": "no node that ran was large enough",
+    "no_node": "no node ran",
+    "draining": "every node that could run it was draining",
+    "admission_stopped": "starts were stopped on the node",
+    "retry_wait": "waited for the next attempt",
+    "not_due": "was not due yet",
+}
 _DETAILS = {
     "instance.pending": _submitted,
     "instance.queued": _submitted,

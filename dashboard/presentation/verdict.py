@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.presentation import amounts
-from jobs.core.states import Status
+from jobs.core.states import OutcomeKind, Status
 from jobs.models import Attempt, Instance
 
 
@@ -33,13 +33,18 @@ def _success(_: Instance, latest: Attempt | None) -> str:
     return f"Succeeded{took}{_where(latest)}."
 
 
-def _failed(instance: Instance, _: Attempt | None) -> str:
+def _failed(instance: Instance, latest: Attempt | None) -> str:
+    if latest is not None and latest.outcome == OutcomeKind.LOST:
+        return f"Lost: {_ended(instance.error.removeprefix('was lost: ')) or 'no reason was recorded.'}"
     return f"Failed: {_reason(instance)}"
 
 
-def _timeout(instance: Instance, _: Attempt | None) -> str:
-    limit = instance.job.timeout_seconds
-    return _ended(instance.error) or f"Ended by its time limit{f' of {amounts.duration(limit)}' if limit else ''}."
+def _timeout(instance: Instance, latest: Attempt | None) -> str:
+    """By the words of the attempt: the job's limit may be another one by now."""
+    said = _reason(instance) if instance.error else "it ran longer than its time limit and was ended."
+    count = latest.descendants_ended if latest else 0
+    others = f" The {count} processes that it had started were ended with it." if count > 1 else ""
+    return f"Timed out: {said}{others}"
 
 
 def _cancelled(instance: Instance, latest: Attempt | None) -> str:
@@ -69,12 +74,20 @@ _ENDINGS = {
 
 def _reason(instance: Instance) -> str:
     if instance.error:
-        return _ended(instance.error)
+        return _ended(_with_subject(instance.error.strip()))
     if instance.signal:
         return f"it was ended by {amounts.signal_name(instance.signal)}."
     if instance.exit_code is not None:
         return f"it exited with code {instance.exit_code}."
     return "no reason was recorded."
+
+
+def _with_subject(reason: str) -> str:
+    """Reasons are told of the attempt, as in "exited with code 3"."""
+    first = reason.partition(" ")[0]
+    if first == "killed":
+        return f"it was {reason}"
+    return f"it {reason}" if first in ("exited", "ran", "was", "could") else reason
 
 
 def _ended(text: str) -> str:

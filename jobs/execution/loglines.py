@@ -30,6 +30,10 @@ class Run(NamedTuple):
     data: bytes
 
     @property
+    def end(self) -> int:
+        return self.offset + len(self.data)
+
+    @property
     def text(self) -> str:
         return self.data.decode("utf-8", "replace")
 
@@ -86,23 +90,33 @@ def runs(path: Path | str, start: int, end: int) -> list[Run]:
     return [run for run in found if run.data]
 
 
+class Window(NamedTuple):
+    """Runs in order; `ends`: nothing is after the last."""
+
+    earlier: list[Run]
+    later: list[Run]
+    ends: bool
+
+
 def window(
-    path: Path | str, offset: int, before: Extent, after: Extent, stream: int | None = None
-) -> tuple[list[Run], list[Run]]:
+    path: Path | str, offset: int, before: Extent, after: Extent, stream: int | None = None, until: int = 1 << 62
+) -> Window:
     """What lies before and after byte `offset`, about that much of each, beginning and ending with a line if one does
-    nearby; with `stream`, of what that printed.
+    nearby; with `stream`, of what that printed. As if the log had ended at byte `until`.
     """
-    kept = log.segments(path)
+    kept = [(segment, min(end, until)) for segment, end in log.segments(path) if segment < until]
     earlier: list[Run] = []
     later: list[Run] = []
     for place in range(len(kept) - 1, -1, -1):
         if kept[place][0] < offset and before.is_more_than(earlier):
             earlier[:0] = (run for run in segment_runs(path, kept, place, offset) if stream in (None, run.stream))
+    ends = True
     for place, (_, end) in enumerate(kept):
-        if end > offset and after.is_more_than(later):
+        if end > offset and (ends := after.is_more_than(later)):
             found = (_without(run, offset - run.offset) for run in segment_runs(path, kept, place, end))
             later += (run for run in found if run.data and stream in (None, run.stream))
-    return before.last_of(earlier), after.first_of(later)
+    shown = after.first_of(later)
+    return Window(before.last_of(earlier), shown, ends and _size(shown) == _size(later))
 
 
 class Extent(NamedTuple):
@@ -112,7 +126,7 @@ class Extent(NamedTuple):
     line_count: int = 1 << 31
 
     def is_more_than(self, found: list[Run]) -> bool:
-        return sum(len(run.data) for run in found) < self.byte_count and _ends(found) < self.line_count
+        return _size(found) < self.byte_count and _ends(found) < self.line_count
 
     def last_of(self, found: list[Run]) -> list[Run]:
         kept: list[Run] = []
@@ -157,6 +171,10 @@ def _to_whole(data: bytes) -> int:
     """How many bytes to leave out at the start, so that it begins with a line; with a character, if no line is near."""
     end = data.find(b"\n", 0, ALIGN_BYTES)
     return end + 1 if end >= 0 else log.leading_rest(data)
+
+
+def _size(found: list[Run]) -> int:
+    return sum(len(run.data) for run in found)
 
 
 def _ends(found: list[Run]) -> int:

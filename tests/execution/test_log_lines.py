@@ -62,7 +62,7 @@ def test_line_and_offset_agree_over_segments(printed):
 def test_lines_keep_their_numbers_past_the_cap(printed):
     path = printed(*((STDOUT, numbered(500, 1 + 500 * n)) for n in range(200)), cap=65_536)
     end = log.state(path).end
-    (last,), _ = window(path, end, Extent(100, 1), NOTHING)
+    (last,), *_ = window(path, end, Extent(100, 1), NOTHING)
     assert texts([last]) == [(100_000, STDOUT, "line 100000\n")]
     assert line_at(path, offset_of(path, 99_990)) == 99_990
     assert search(path, "line 99999").matches == [Match(99_999, "line 99999")]
@@ -80,29 +80,41 @@ def test_line_beyond_the_end_is_the_last(printed):
 
 def test_window_has_lines_before_and_after(printed):
     path = printed((STDOUT, numbered(1000)))
-    earlier, later = window(path, offset_of(path, 500), Extent(10_000, 2), Extent(10_000, 3))
+    earlier, later, _ = window(path, offset_of(path, 500), Extent(10_000, 2), Extent(10_000, 3))
     assert texts(earlier) == [(498, STDOUT, "line 498\nline 499\n")]
     assert texts(later) == [(500, STDOUT, "line 500\nline 501\nline 502\n")]
 
 
 def test_window_by_bytes_begins_with_a_line(printed):
     path = printed((STDOUT, numbered(1000)))
-    earlier, _ = window(path, offset_of(path, 500), Extent(25), NOTHING)
+    earlier, *_ = window(path, offset_of(path, 500), Extent(25), NOTHING)
     assert texts(earlier) == [(498, STDOUT, "line 498\nline 499\n")]
 
 
 def test_window_never_cuts_a_character(printed):
     path = printed((STDOUT, "ż🚀".encode() * 100_000))
     for size in range(1000, 1006):
-        earlier, later = window(path, 300_000, Extent(size), Extent(size))
+        earlier, later, _ = window(path, 300_000, Extent(size), Extent(size))
         assert "\ufffd" not in "".join(run.text for run in [*earlier, *later])
 
 
 def test_window_of_one_stream_looks_past_the_other(printed):
     reads = [(STDERR, b"first\n"), *((STDOUT, numbered(1000)) for _ in range(300)), (STDERR, b"last\n")]
     path = printed(*reads)
-    earlier, _ = window(path, log.state(path).end, Extent(1000), NOTHING, STDERR)
+    earlier, *_ = window(path, log.state(path).end, Extent(1000), NOTHING, STDERR)
     assert texts(earlier) == [(1, STDERR, "first\n"), (300_002, STDERR, "last\n")]
+
+
+def test_window_tells_whether_it_reaches_the_end(printed):
+    path = printed((STDOUT, numbered(10)))
+    assert window(path, 0, NOTHING, Extent(1000, 10)).ends
+    assert not window(path, 0, NOTHING, Extent(1000, 9)).ends
+    assert window(path, 0, NOTHING, ALL, STDERR) == ([], [], True)
+
+
+def test_window_ends_where_the_log_is_said_to(printed):
+    path = printed((STDOUT, numbered(10)))
+    assert texts(window(path, 0, NOTHING, ALL, until=14).later) == [(1, STDOUT, "line 1\nline 2\n")]
 
 
 def test_words_are_found_with_their_lines(printed):

@@ -1,9 +1,10 @@
-// Output as lines of text nodes: colours by ansi_up, a carriage return writes over its line, only a window is kept.
+// Output as numbered lines of text nodes: colours by ansi_up, a carriage return writes over its line, only a window is kept.
 //
 // Nothing a job prints is ever parsed as HTML: ansi_up only tells the fragments apart.
 const MOST_LINES = 2000;
 const MOST_CHARACTERS = 300_000;
 const LONGEST_LINE = 8000;
+const STDERR = 2, NOTICE = 3;
 
 export class LineView {
   constructor(element, ansi) {
@@ -21,33 +22,61 @@ export class LineView {
     this.lengths = []; // of the lines in the window, oldest first
     this.total = 0;
     this.line = null;
+    this.number = 0;
     this.returned = false;
     this.cut = 0;
   }
 
-  write(text) {
-    const pieces = text.split("\n");
-    const skipped = pieces.length - 1 - MOST_LINES;
-    if (skipped > 0) {
-      pieces.splice(0, skipped);
-      this.endLine();
-    }
+  // `runs` tell of stretches of `text`: stream, milliseconds, number of the first line, length.
+  write({ text, runs }) {
     this.fresh = document.createDocumentFragment();
-    pieces.forEach((piece, index) => {
-      this.writePiece(piece);
-      if (index < pieces.length - 1) this.endLine();
-    });
+    const skipped = count(text) - MOST_LINES;
+    let start = skipped > 0 ? afterLines(text, skipped) : 0;
+    let at = 0;
+    for (const [stream, moment, line, length] of runs) {
+      const from = Math.max(at, start);
+      if (from < at + length) this.writeRun(text.slice(from, at + length), stream, moment, line + count(text.slice(at, from)));
+      at += length;
+    }
     this.element.append(this.fresh);
+    this.fresh = null;
     if (this.trim() || skipped > 0) this.tellOfMore();
   }
 
+  // Whether this much more would push the oldest lines out.
+  isFullWith({ text }) {
+    return this.lengths.length + count(text) > MOST_LINES || this.total + Math.min(text.length, LONGEST_LINE * (1 + count(text))) > MOST_CHARACTERS;
+  }
+
+  firstNumber() {
+    return Number(this.element.querySelector(".line")?.dataset.n ?? 0);
+  }
+
+  find(number) {
+    return this.element.querySelector(`.line[data-n="${number}"]`);
+  }
+
   notice(text) {
-    this.endLine();
+    this.endLine(false);
     const line = document.createElement("p");
     line.className = "notice";
     line.textContent = text;
     this.element.append(line);
     this.remember(0);
+  }
+
+  writeRun(text, stream, moment, number) {
+    if (this.number !== number) this.endLine(false);
+    this.number = number;
+    this.stream = stream;
+    this.moment = moment;
+    text.split("\n").forEach((piece, index) => {
+      if (index) {
+        this.endLine();
+        this.number += 1;
+      }
+      this.writePiece(piece);
+    });
   }
 
   writePiece(piece) {
@@ -64,11 +93,12 @@ export class LineView {
     this.ansi.ansi_to_html(text);
     if (!this.fragments.length) return;
     this.startLine();
+    if (this.stream === STDERR || this.stream === NOTICE) this.line.dataset.stream = this.stream;
     for (const fragment of this.fragments) {
       const last = this.lengths.length - 1;
       const room = Math.max(0, LONGEST_LINE - this.lengths[last]);
       const shown = fragment.text.slice(0, room);
-      if (shown) this.line.append(styled(shown, fragment));
+      if (shown) this.body.append(styled(shown, fragment));
       this.lengths[last] += shown.length;
       this.total += shown.length;
       this.cut += fragment.text.length - shown.length;
@@ -79,6 +109,17 @@ export class LineView {
     if (this.line) return;
     this.line = document.createElement("span");
     this.line.className = "line";
+    this.line.dataset.n = this.number;
+    if (this.moment) this.line.dataset.at = new Date(this.moment).toISOString().slice(11, 23);
+    const link = document.createElement("a"); // its number comes by the stylesheet, so that nobody copies it
+    link.className = "line-number";
+    link.href = `#L${this.number}`;
+    link.dataset.n = this.number;
+    link.tabIndex = -1;
+    link.setAttribute("aria-hidden", "true");
+    this.body = document.createElement("span");
+    this.body.className = "line-text";
+    this.line.append(link, this.body);
     (this.fresh ?? this.element).append(this.line);
     this.remember(0);
   }
@@ -87,14 +128,15 @@ export class LineView {
     this.returned = false;
     this.cut = 0;
     if (!this.line) return;
-    this.line.replaceChildren();
+    this.body.replaceChildren();
     this.total -= this.lengths[this.lengths.length - 1];
     this.lengths[this.lengths.length - 1] = 0;
   }
 
-  endLine() {
-    this.startLine();
-    if (this.cut) this.line.append(faint(` … ${this.cut.toLocaleString("en")} more characters in this line: see the download`));
+  // `also`: with nothing in it, it is a line all the same.
+  endLine(also = true) {
+    if (also) this.startLine();
+    if (this.cut) this.body.append(faint(` … ${this.cut.toLocaleString("en")} more characters in this line: see the download`));
     this.ansi._buffer = ""; // half a colour code does not reach over a line's end
     this.line = null;
     this.returned = false;
@@ -108,30 +150,52 @@ export class LineView {
 
   // Takes the oldest lines away, and keeps in place what a reader looks at.
   trim() {
-    let count = 0;
+    let gone = 0;
     let characters = this.total;
-    while (this.lengths.length - count > MOST_LINES || (characters > MOST_CHARACTERS && this.lengths.length - count > 1)) {
-      characters -= this.lengths[count];
-      count += 1;
+    while (this.lengths.length - gone > MOST_LINES || (characters > MOST_CHARACTERS && this.lengths.length - gone > 1)) {
+      characters -= this.lengths[gone];
+      gone += 1;
     }
-    if (!count) return false;
+    if (!gone) return false;
     const before = this.element.scrollHeight;
     const lines = this.element.querySelectorAll(":scope > :not([data-more])");
-    for (let index = 0; index < count; index += 1) lines[index]?.remove();
-    this.lengths.splice(0, count);
+    for (let index = 0; index < gone; index += 1) lines[index]?.remove();
+    this.lengths.splice(0, gone);
     this.total = characters;
     this.element.scrollTop -= before - this.element.scrollHeight;
     return true;
   }
 
   tellOfMore() {
-    if (this.element.querySelector("[data-more]")) return;
-    const more = document.createElement("p");
-    more.className = "notice";
-    more.dataset.more = "";
-    more.textContent = "Earlier lines are not shown here; the download has them.";
-    this.element.prepend(more);
+    this.offer("earlier", "Earlier lines are not shown here; the download has them.", "Show earlier lines");
   }
+
+  // A note before or after the lines, with the button that brings them.
+  offer(which, text, word) {
+    if (this.element.querySelector(`[data-more="${which}"]`)) return;
+    const note = document.createElement("p");
+    note.className = "notice";
+    note.dataset.more = which;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.logMore = which;
+    button.textContent = word;
+    note.append(text, " ", button);
+    if (which === "earlier") this.element.prepend(note);
+    else this.element.append(note);
+  }
+}
+
+function count(text) {
+  let found = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) found += 1;
+  return found;
+}
+
+function afterLines(text, lines) {
+  let at = 0;
+  for (; lines > 0; lines -= 1) at = text.indexOf("\n", at) + 1;
+  return at;
 }
 
 function styled(text, { bold, faint: dim, italic, underline, fg, bg }) {
@@ -141,9 +205,21 @@ function styled(text, { bold, faint: dim, italic, underline, fg, bg }) {
   const span = document.createElement("span");
   span.className = given;
   span.textContent = text;
-  if (isTrue(fg)) span.style.color = `rgb(${fg.rgb.join(",")})`;
+  if (isTrue(fg)) span.style.color = `rgb(${(bg ? fg.rgb : readable(fg.rgb)).join(",")})`;
   if (isTrue(bg)) span.style.backgroundColor = `rgb(${bg.rgb.join(",")})`;
   return span;
+}
+
+// Colours out of 16 million are meant for any background: on ours the dark ones are lightened until they can be read.
+function readable(rgb) {
+  let shown = rgb;
+  while (luminance(shown) < 0.2) shown = shown.map((part) => Math.min(255, Math.round(part * 0.85 + 255 * 0.15)));
+  return shown;
+}
+
+function luminance(rgb) {
+  const [red, green, blue] = rgb.map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 function faint(text) {

@@ -1,5 +1,11 @@
 // The log of an attempt: coloured, followed, and never more of it in the page than a window.
+//
+// The window either ends where the log does, and then what comes goes on it; or it is around a line that was asked for,
+// and then what comes is only counted, so that nothing moves under the reader.
 import { LineView } from "./lines.js";
+import { startLogBar } from "./logbar.js";
+
+const CONTEXT_LINES = 3; // above a line that is shown
 
 export function startLog(element) {
   const view = new LogView(element);
@@ -16,7 +22,18 @@ class LogView {
     this.ready = false;
     this.waiting = [];
     this.lines = null;
+    this.lane = "";
+    this.atEnd = true;
+    this.loading = 0;
+    this.queue = [];
+    this.changed = () => {}; // whoever marks what is shown
     this.startFollowing(document.querySelector("[data-log-follow]"));
+    element.addEventListener("click", (event) => {
+      const which = event.target.closest("[data-log-more]")?.dataset.logMore;
+      if (which === "earlier") this.showEarlier();
+      if (which === "later") this.showLater();
+    });
+    addEventListener("hashchange", () => this.showHash());
   }
 
   whenReady(call) {
@@ -34,23 +51,11 @@ class LogView {
       return;
     }
     this.startLines();
-    if (this.attempt && this.offset) await this.fetchFirst();
-    this.toEnd();
+    if (this.attempt && this.offset && !(await this.showEnd())) this.offset = 0; // then it comes by the socket
     this.ready = true;
     this.waiting.forEach((call) => call());
-  }
-
-  async fetchFirst() {
-    this.offset = 0; // if this fails, it comes by the socket
-    try {
-      const answer = await fetch(`${this.element.dataset.url}?attempt=${this.attempt}`);
-      if (!answer.ok) return;
-      const frame = await answer.json();
-      this.offset = frame.start;
-      this.show(frame);
-    } catch {
-      this.say("The log could not be fetched; trying again.");
-    }
+    startLogBar(this);
+    this.showHash();
   }
 
   cursor() {
@@ -72,7 +77,15 @@ class LogView {
   take(frame) {
     if (!this.lines || !frame.attempt) return;
     if (frame.attempt !== this.attempt) this.begin(frame.attempt);
+    if (this.loading) {
+      this.queue.push(frame);
+      return;
+    }
     if (frame.end > this.offset) this.show(frame);
+    this.tellEnd(frame);
+  }
+
+  tellEnd(frame) {
     const empty = this.element.querySelector("[data-log-empty]");
     if (frame.complete && empty) empty.textContent = "It printed nothing.";
     if (frame.complete) this.say("The attempt has ended; this is the end of its log.");
@@ -83,9 +96,15 @@ class LogView {
   begin(attempt) {
     this.attempt = attempt;
     this.offset = 0;
+    this.loading = 0;
+    this.queue = [];
+    this.atEnd = true;
+    this.following = true;
     this.startLines();
+    this.element.replaceChildren();
     const label = document.querySelector("[data-log-attempt]");
     if (label) label.textContent = `attempt ${attempt}`;
+    this.changed();
   }
 
   startLines() {
@@ -94,13 +113,148 @@ class LogView {
   }
 
   show(frame) {
+    this.offset = frame.end;
+    const shown = this.lane ? onlyOf(frame, Number(this.lane)) : frame;
+    const waits = !this.atEnd || (!this.following && this.shown && this.lines.isFullWith(shown));
+    if (waits) {
+      // To put it there would push what is being read out of the page.
+      this.atEnd = false;
+      this.lines.offer("later", "There is more after this.", "Show later lines");
+      this.showFollowing();
+      return;
+    }
     if (!this.shown) this.element.replaceChildren();
     this.shown = true;
     if (frame.skipped) this.lines.notice(left(frame.skipped, frame.dropped ?? 0));
-    this.lines.write(frame.text);
-    this.offset = frame.end;
+    this.lines.write(shown);
     if (this.following) this.toEnd();
+    this.changed();
   }
+
+  // --- Windows ---
+
+  // The end of the log as far as this page has been told of it. False if it could not be had.
+  async showEnd() {
+    const frame = await this.fetchWindow({});
+    if (!frame) return false;
+    this.place(frame, true);
+    this.following = true;
+    this.toEnd();
+    this.settle(frame);
+    return true;
+  }
+
+  // Line `number` with what is around it; `top`: how far below the log's upper edge it is put.
+  async showLine(number, top = null) {
+    let line = this.lines.find(number);
+    if (!line) {
+      const frame = await this.fetchWindow({ line: number });
+      if (!frame) return null;
+      this.following = false;
+      this.place(frame, frame.end >= this.offset);
+      line = this.lines.find(number) ?? this.nearest(number);
+      this.settle(frame);
+    }
+    if (!line) return null;
+    this.following = false;
+    const context = top ?? CONTEXT_LINES * line.firstElementChild.getBoundingClientRect().height;
+    this.element.scrollTop += line.getBoundingClientRect().top - this.element.getBoundingClientRect().top - context;
+    this.showFollowing();
+    return line;
+  }
+
+  nearest(number) {
+    const lines = [...this.element.querySelectorAll(".line")];
+    return lines.find((line) => Number(line.dataset.n) >= number) ?? lines.at(-1);
+  }
+
+  async showEarlier() {
+    const first = this.element.querySelector(".line");
+    if (!first) return;
+    const top = first.getBoundingClientRect().top - this.element.getBoundingClientRect().top;
+    const number = Number(first.dataset.n);
+    first.dataset.n = ""; // so that it is fetched, with what is before it
+    await this.showLine(number, top);
+  }
+
+  async showLater() {
+    const last = [...this.element.querySelectorAll(".line")].at(-1);
+    if (!last) return this.showEnd();
+    await this.showLine(Number(last.dataset.n) + 1, this.element.clientHeight / 2);
+  }
+
+  async fetchWindow(query) {
+    const attempt = this.attempt;
+    this.loading += 1;
+    const mine = (this.asked = (this.asked ?? 0) + 1);
+    try {
+      const parameters = new URLSearchParams({ attempt, until: this.offset, ...(this.lane && { stream: this.lane }), ...query });
+      const answer = await fetch(`${this.element.dataset.url}?${parameters}`);
+      const frame = answer.ok ? await answer.json() : null;
+      if (frame && attempt === this.attempt && mine === this.asked) return frame;
+    } catch {
+      this.say("The log could not be fetched; is the server there? Try again.");
+    }
+    this.goOn(attempt);
+    return null;
+  }
+
+  place(frame, atEnd) {
+    this.element.replaceChildren();
+    this.startLines();
+    this.atEnd = atEnd;
+    this.shown = true;
+    if (frame.text) this.lines.write(frame);
+    else this.tellNothing();
+    const first = this.lines.firstNumber();
+    if (first > 1 && (frame.skipped || this.lane)) this.lines.tellOfMore();
+    if (frame.dropped) this.lines.notice(left(frame.dropped, frame.dropped));
+    if (!atEnd) this.lines.offer("later", "There is more after this.", "Show later lines");
+  }
+
+  tellNothing() {
+    const note = document.createElement("p");
+    note.className = "log-empty";
+    note.dataset.logEmpty = "";
+    note.textContent = this.lane === "2" ? "Nothing was printed on stderr." : this.lane ? "Nothing was printed on stdout." : "Nothing printed yet.";
+    this.element.append(note);
+    this.shown = false;
+  }
+
+  settle(frame) {
+    this.goOn(frame.attempt);
+    if (this.atEnd) this.tellEnd(frame);
+    else this.say("A part of the log; follow it to see its end.");
+    this.showFollowing();
+    this.changed();
+  }
+
+  // What came by the socket meanwhile goes where the window ends.
+  goOn(attempt) {
+    this.loading = Math.max(0, this.loading - 1);
+    if (this.loading || attempt !== this.attempt) return;
+    const queued = this.queue;
+    this.queue = [];
+    queued.forEach((frame) => this.take(frame));
+  }
+
+  setLane(lane) {
+    this.lane = lane;
+    return this.attempt ? this.showEnd() : null;
+  }
+
+  async showHash() {
+    const number = /^#L(\d{1,12})$/.exec(location.hash)?.[1];
+    if (!number || !this.ready) return;
+    const line = await this.showLine(Number(number));
+    this.element.querySelector(".line.chosen")?.classList.remove("chosen");
+    if (!line) return;
+    line.classList.add("chosen");
+    if (line.dataset.n !== number) this.say(`Line ${number} is not there; this is the line next to it.`);
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  // --- Following ---
 
   say(text) {
     const state = document.querySelector("[data-log-state]");
@@ -111,27 +265,46 @@ class LogView {
     this.element.scrollTop = this.element.scrollHeight;
   }
 
+  showFollowing() {
+    const button = this.button;
+    if (!button) return;
+    const follows = this.following && this.atEnd;
+    button.setAttribute("aria-pressed", String(follows));
+    const word = follows ? "Following" : "Follow";
+    if (button.textContent !== word) button.textContent = word;
+  }
+
   startFollowing(button) {
     this.following = true;
     if (!button || !this.follows) return;
+    this.button = button;
     button.hidden = false;
-    const show = () => {
-      button.setAttribute("aria-pressed", String(this.following));
-      const word = this.following ? "Following" : "Follow";
-      if (button.textContent !== word) button.textContent = word;
-    };
     button.addEventListener("click", () => {
+      if (!this.atEnd) {
+        this.showEnd();
+        return;
+      }
       this.following = !this.following;
       if (this.following) this.toEnd();
-      show();
+      this.showFollowing();
     });
     // Whoever scrolls up reads; whoever scrolls to the end follows.
     this.element.addEventListener("scroll", () => {
       const { scrollTop, scrollHeight, clientHeight } = this.element;
-      this.following = scrollHeight - scrollTop - clientHeight < 24;
-      show();
+      this.following = this.atEnd && scrollHeight - scrollTop - clientHeight < 24;
+      this.showFollowing();
     }, { passive: true });
   }
+}
+
+function onlyOf(frame, stream) {
+  let at = 0;
+  const parts = frame.runs.map((run) => {
+    const text = frame.text.slice(at, at + run[3]);
+    at += run[3];
+    return [run, text];
+  }).filter(([run]) => run[0] === stream);
+  return { ...frame, text: parts.map(([, text]) => text).join(""), runs: parts.map(([run]) => run) };
 }
 
 function size(bytes) {

@@ -1,0 +1,73 @@
+"""How an attempt was run, for its card: command line, directory, limits, environment."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from dashboard.live.places import path_of
+from dashboard.presentation import amounts
+from dashboard.presentation.rows import Row
+from jobs.execution.conditions import Conditions, Variable, conditions_of
+from jobs.execution.rundir import BrokenFileError
+from jobs.execution.spec import FormatError
+from jobs.models import Attempt
+
+GONE = "Its run directory is not there any more, so how it was run is not known: {path}."
+NOT_YET = "Its run directory is being made."
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """`sentence`: why there is nothing else to show. `lines`: (label, text, note)."""
+
+    sentence: str = ""
+    command: str = ""
+    directory: str = ""
+    lines: tuple[tuple[str, str, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
+
+
+def ran_rows(attempt: Attempt | None) -> list[Row]:
+    """One row, or none before the first attempt. Reads a file."""
+    if attempt is None:
+        return []
+    path = path_of(attempt.instance_id, attempt.number, attempt.token)
+    return [("ran", _ran(attempt, path))]
+
+
+def _ran(attempt: Attempt, path: Path) -> Ran:
+    try:
+        found = conditions_of(path)
+    except (BrokenFileError, FormatError, OSError) as broken:
+        return Ran(sentence=f"How it was run cannot be read: {broken}.")
+    if found is None:
+        return Ran(sentence=NOT_YET if attempt.status == "starting" else GONE.format(path=path))
+    return Ran(
+        command=shlex.join(found.argv),
+        directory=found.working_directory,
+        lines=tuple(_lines(attempt, found)),
+        variables=found.variables,
+    )
+
+
+def _lines(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
+    limit = amounts.duration(found.timeout_seconds) if found.timeout_seconds else "none"
+    grace = amounts.duration(found.kill_grace_seconds)
+    return [
+        ("Cores held", amounts.held(attempt.cores, attempt.virtual_cores) or "none", _pinned(found)),
+        ("Memory reserved", f"{attempt.memory_mb:,} MB" if attempt.memory_mb else "none", "not enforced"),
+        ("Time limit", limit, ""),
+        ("Grace after TERM", grace, "then KILL"),
+        ("Log cap", amounts.size(found.log_cap_bytes), "the oldest after the first part goes first"),
+        ("Priority", f"nice {found.nice}", "gives way to those with cores of their own" if found.nice else ""),
+        ("umask", f"{found.umask:04o}", ""),
+        ("Run by", "a runner of its own", "forked by the node's launcher; outlives the service"),
+    ]
+
+
+def _pinned(found: Conditions) -> str:
+    if found.cores is None:
+        return "not pinned"
+    return f"all its processes pinned to {amounts.listed(found.cores)}"

@@ -1,0 +1,89 @@
+"""How an attempt was run: what its runner gave to the program, read from the run directory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.execution.program import StartError, program_of
+from jobs.execution.rundir import SPEC, WORK, RunDir
+from jobs.execution.spec import FormatError, Spec
+
+MASK = "********"
+SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIAL", re.IGNORECASE)
+PASSWORD_IN_ADDRESS = re.compile(r"(://[^\s:/@]*:)[^\s/@]+@")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`masked`: the value, or a password in it, is not told."""
+
+    name: str
+    value: str
+    masked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """argv: what was exec'd. cores: those that the whole tree is pinned to, None if it is not. Durations in seconds."""
+
+    argv: tuple[str, ...]
+    working_directory: str
+    variables: tuple[Variable, ...]
+    cores: tuple[int, ...] | None
+    nice: int
+    umask: int
+    timeout_seconds: float | None
+    kill_grace_seconds: float
+    log_cap_bytes: int
+    keep_workspace: bool
+
+
+def conditions_of(path: Path | str) -> Conditions | None:
+    """None if the run directory is gone, or was never made. BrokenFileError, FormatError if it cannot be read."""
+    try:
+        with RunDir(str(path)) as rundir:
+            data = rundir.read_json(SPEC)
+    except FileNotFoundError:
+        return None
+    if data is None:
+        return None
+    try:
+        return _of(Spec.from_json(data), str(path))
+    except (TypeError, AttributeError) as error:  # a job may have written there
+        raise FormatError(SPEC, f"what is no spec ({error})") from error
+
+
+def _of(spec: Spec, path: str) -> Conditions:
+    workspace = f"{path}/{WORK}"
+    try:
+        argv = program_of(spec, path).argv
+    except StartError:  # its file is gone, by which it was decided how to run it
+        argv = [spec.body]
+    given = {**spec.env, "ROTA_WORKSPACE": workspace}
+    return Conditions(
+        argv=tuple(map(_text, argv)),
+        working_directory=_text(spec.working_directory or workspace),
+        variables=tuple(_variable(name, given[name]) for name in sorted(given)),
+        cores=None if spec.cores is None else tuple(spec.cores),
+        nice=spec.nice,
+        umask=spec.umask,
+        timeout_seconds=spec.timeout_seconds,
+        kill_grace_seconds=spec.kill_grace_seconds,
+        log_cap_bytes=spec.log_cap_bytes,
+        keep_workspace=spec.keep_workspace,
+    )
+
+
+def _variable(name: str, value: str) -> Variable:
+    """Masked by the look of its name, and passwords in addresses; what else may be secret nobody can know."""
+    if SECRET_NAME.search(name):
+        return Variable(_text(name), MASK, masked=True)
+    shown = PASSWORD_IN_ADDRESS.sub(rf"\g<1>{MASK}@", value)
+    return Variable(_text(name), _text(shown), masked=shown != value)
+
+
+def _text(given: str) -> str:
+    """Bytes that are no text, as the operating system allows in arguments and variables, in escapes."""
+    return given.encode("utf-8", "backslashreplace").decode()
