@@ -5,18 +5,19 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from jobs.core.daylight import LONGEST_MADE_UP_GAP
+from jobs.core.daylight import LONGEST_MADE_UP_GAP, Fold, Gap
 from jobs.core.invalid import END, START, InvalidSchedule
 from jobs.core.zones import Change, changes, zone_named
 
 FIRST_YEAR, LAST_YEAR = 1900, 9996
 
 
-def parse_moment(text: str, zone: str, *, end_of_day: bool) -> datetime:
+def parse_moment(text: str, zone: str, *, end_of_day: bool, gap: Gap = "default", fold: Fold = "default") -> datetime:
     """The UTC moment of an ISO text. Raises InvalidSchedule, for end_date if `end_of_day`, else for start_date.
 
-    Without an offset it is local to `zone`: in a fold the first pass is meant, in a gap its end. A bare date is the
-    first moment of that day, or its last microsecond if `end_of_day`.
+    Without an offset it is local to `zone`: in a fold the first pass is meant (the second if `fold` says so), in a gap
+    its end (with `skip` it is refused). A bare date is the first moment of that day, or its last microsecond if
+    `end_of_day`.
     """
     field = END if end_of_day else START
     where = zone_named(zone)
@@ -24,13 +25,15 @@ def parse_moment(text: str, zone: str, *, end_of_day: bool) -> datetime:
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         raise InvalidSchedule(field, f"{text!r} lies outside the years {FIRST_YEAR} to {LAST_YEAR}; is it a slip?")
     if day is not None:
-        return _end_of(day, where) if end_of_day else _start_of(day, where)
+        return end_of(day, where) if end_of_day else start_of(day, where)
     if moment.tzinfo is not None:
         return moment.astimezone(UTC)
-    gap = gap_at(where, moment)
-    if gap is not None and gap.gap > LONGEST_MADE_UP_GAP:
+    skipped = gap_at(where, moment)
+    if skipped is not None and skipped.gap > LONGEST_MADE_UP_GAP:
         raise InvalidSchedule(field, f"{text!r} does not exist in {zone}: the calendar skips it there.")
-    return gap.at if gap else first_pass(where, moment)
+    if skipped is not None and gap == "skip":
+        raise InvalidSchedule(field, f"{text!r} does not exist in {zone}: clocks go forward then, and gap is skip.")
+    return second_pass(where, moment) if fold == "second" and skipped is None else earliest(where, moment)
 
 
 def _read(text: str, field: str) -> tuple[date | None, datetime]:
@@ -56,6 +59,18 @@ def second_pass(zone: ZoneInfo, wall: datetime) -> datetime:
     return wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
 
 
+def earliest(zone: ZoneInfo, wall: datetime) -> datetime:
+    """The first instant at which clocks show this naive wall time; where they skip it, the end of the gap."""
+    gap = gap_at(zone, wall)
+    return gap.at if gap else first_pass(zone, wall)
+
+
+def latest(zone: ZoneInfo, wall: datetime) -> datetime:
+    """The last instant at which clocks show this naive wall time; where they skip it, the end of the gap."""
+    gap = gap_at(zone, wall)
+    return gap.at if gap else second_pass(zone, wall)
+
+
 def gap_at(zone: ZoneInfo, wall: datetime) -> Change | None:
     """The change that skips this naive wall time, if one does."""
     early, late = second_pass(zone, wall), first_pass(zone, wall)
@@ -65,16 +80,14 @@ def gap_at(zone: ZoneInfo, wall: datetime) -> Change | None:
     return next(change for year in years for change in changes(zone, year) if early < change.at <= late)
 
 
-def _start_of(day: date, zone: ZoneInfo) -> datetime:
-    midnight = datetime.combine(day, time())
-    gap = gap_at(zone, midnight)
-    return gap.at if gap else first_pass(zone, midnight)
+def start_of(day: date, zone: ZoneInfo) -> datetime:
+    return earliest(zone, datetime.combine(day, time()))
 
 
-def _end_of(day: date, zone: ZoneInfo) -> datetime:
-    """Where clocks go back over midnight, the day's last hour comes again after the next day has begun."""
+def end_of(day: date, zone: ZoneInfo) -> datetime:
+    """Its last microsecond. Where clocks go back over midnight, its last hour comes again after the next has begun."""
     next_day = day + timedelta(days=1)
     once_more = second_pass(zone, datetime.combine(next_day, time())) - datetime.resolution
     if once_more.astimezone(zone).date() == day:
         return once_more
-    return _start_of(next_day, zone) - datetime.resolution
+    return start_of(next_day, zone) - datetime.resolution

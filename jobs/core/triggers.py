@@ -127,15 +127,23 @@ def missed_between(trigger: Trigger, after: datetime, until: datetime) -> Missed
         return Missed(0, None)
     if isinstance(trigger, Counting):
         return Missed(trigger.count_between(after, until), latest)
-    count, fire = 0, trigger.next_after(after)
-    while fire is not None and fire <= until and count < MOST_COUNTED:
-        count, fire = count + 1, trigger.next_after(fire)
-    return Missed(count, latest, capped=fire is not None and fire <= until)
+    count, capped = _count(trigger, after, until)
+    return Missed(count, latest, capped)
 
 
 def count_between(trigger: Trigger, after: datetime, until: datetime) -> int:
     """How many fires there are in (after, until]; at most MOST_COUNTED of a trigger that cannot count."""
-    return missed_between(trigger, after, until).count if after < until else 0
+    if after >= until:
+        return 0
+    return trigger.count_between(after, until) if isinstance(trigger, Counting) else _count(trigger, after, until)[0]
+
+
+def _count(trigger: Trigger, after: datetime, until: datetime) -> tuple[int, bool]:
+    """One by one; True if there are more."""
+    count, fire = 0, trigger.next_after(after)
+    while fire is not None and fire <= until and count < MOST_COUNTED:
+        count, fire = count + 1, trigger.next_after(fire)
+    return count, fire is not None and fire <= until
 
 
 def latest_between(trigger: Trigger, after: datetime, until: datetime) -> datetime | None:

@@ -6,7 +6,7 @@ match, and knows nothing of H. And nothing but croniter may come into this folde
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from jobs.core.days import ALL_DATES, ALL_MONTHS, ALL_WEEKDAYS, LAST, DayRule
@@ -62,7 +62,7 @@ def wall_times(times: WallTimes) -> str:
 
 def _clock_times(times: WallTimes) -> str:
     seconds = [""] if times.seconds == (0,) else [f":{second:02}" for second in times.seconds]
-    return _and([f"{h:02}:{m:02}{s}" for h in times.hours for m in times.minutes for s in seconds])
+    return joined([f"{h:02}:{m:02}{s}" for h in times.hours for m in times.minutes for s in seconds])
 
 
 def _clock(times: WallTimes) -> str:
@@ -104,15 +104,15 @@ def _named(unit: str, values: Sequence[int]) -> str:
 
 def _days(rule: DayRule) -> str:
     """Nothing if that is every day."""
-    dates = "" if rule.dates == ALL_DATES else _and(_dates(rule))
+    dates = "" if rule.dates == ALL_DATES else joined(_dates(rule))
     weekdays = [] if rule.weekdays == ALL_WEEKDAYS else _weekdays(rule)
     if dates and weekdays:
         if rule.both:
-            return f"on {dates}, but only if that is {_and(weekdays, 'or')}"
-        return f"on {dates} or on {_and(weekdays)}"
+            return f"on {dates}, but only if that is {joined(weekdays, 'or')}"
+        return f"on {dates} or on {joined(weekdays)}"
     if not rule.both or not (dates or weekdays):
         return ""
-    return f"on {dates or _and(weekdays)}"
+    return f"on {dates or joined(weekdays)}"
 
 
 def _dates(rule: DayRule) -> list[str]:
@@ -125,9 +125,13 @@ def _dates(rule: DayRule) -> list[str]:
     return said
 
 
+def weekdays(numbers: Iterable[int]) -> str:
+    """Such as "Monday to Friday and Sunday", of 0 (Sunday) to 6."""
+    return _listed(sorted((number - 1) % 7 for number in numbers), WEEKDAYS)
+
+
 def _weekdays(rule: DayRule) -> list[str]:
-    monday_first = sorted((weekday - 1) % 7 for weekday in rule.weekdays)
-    said = [_listed(monday_first, WEEKDAYS)] if monday_first else []
+    said = [weekdays(rule.weekdays)] if rule.weekdays else []
     return said + [f"the {NTH[n]} {WEEKDAYS[(weekday - 1) % 7]} of the month" for weekday, n in sorted(rule.nth)]
 
 
@@ -143,10 +147,11 @@ def _listed(values: Sequence[int], names: Sequence[str] | None = None) -> str:
     for run in runs:
         named = [names[value] if names else str(value) for value in run]
         said += [f"{named[0]} to {named[-1]}"] if len(run) > 2 else named
-    return _and(said)
+    return joined(said)
 
 
-def _and(parts: Sequence[str], word: str = "and") -> str:
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Such as "a, b and c"."""
     return f" {word} ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
