@@ -8,6 +8,7 @@ rough is `next_moment`: it may be the beginning of the tick. benchmarks/timetabl
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Hashable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
@@ -34,8 +35,10 @@ class Wheel(Generic[Key]):
         self._resolution = resolution
         self._slots: list[dict[Key, datetime]] = [{} for _ in range(slots)]
         self._slot_of: dict[Key, dict[Key, datetime]] = {}
-        # Bit n: slot n may have somebody. A cancel does not clear it: whoever looks there and finds nobody does.
-        self._occupied = 0
+        # For each slot with somebody the tick at which the hand comes by next, as a heap. A cancel takes none away:
+        # whoever comes by and finds nobody does.
+        self._stops: list[int] = []
+        self._has_stop = bytearray(slots)
         # All in slots have later ticks than the hand's. In the heap may be any tick.
         self._hand: int | None = None
         self._near: Timetable[Key] = Timetable()
@@ -48,19 +51,20 @@ class Wheel(Generic[Key]):
 
     def set(self, key: Key, moment: datetime) -> None:
         """`key` is due at `moment`, instead of at any earlier given one."""
-        tick = self._tick(moment)
-        if self._hand is None:
-            self._hand = tick - 1
+        tick = (moment - EPOCH) // self._resolution
+        hand = self._hand
+        if hand is None:
+            hand = self._hand = tick - 1
         self.cancel(key)
-        if tick <= self._hand:
+        if tick <= hand:
             self._near.set(key, moment)
             return
         number = tick % len(self._slots)
         slot = self._slots[number]
-        if not slot:
-            self._occupied |= 1 << number
         slot[key] = moment
         self._slot_of[key] = slot
+        if not self._has_stop[number]:
+            self._stop_at(number, hand)
 
     def cancel(self, key: Key) -> bool:
         """False when it was not there (any more)."""
@@ -72,49 +76,53 @@ class Wheel(Generic[Key]):
 
     def next_moment(self) -> datetime | None:
         """When to look again, never later than the earliest moment; None when nothing is waited for."""
-        ahead = self._ticks_to_first_slot()
         near = self._near.next_moment()
-        if ahead is None or self._hand is None:
+        stop = self._next_stop()
+        if stop is None:
             return near
-        begins = EPOCH + (self._hand + ahead) * self._resolution
+        begins = EPOCH + stop * self._resolution
         return begins if near is None else min(near, begins)
 
     def take_due(self, now: datetime) -> Iterator[Key]:
         """Remove and yield, in order, what is due at `now` or before."""
-        self._move_hand(self._tick(now))
+        self._move_hand((now - EPOCH) // self._resolution)
         yield from self._near.take_due(now)
 
-    def _tick(self, moment: datetime) -> int:
-        return (moment - EPOCH) // self._resolution
-
     def _move_hand(self, tick: int) -> None:
-        """Into the heap with all up to `tick`, at most once round: a slot gives all of its turns at once.
-
-        Back is allowed too: the clock was set, or the very first entry lay far ahead.
-        """
-        last = tick if self._hand is None else min(tick, self._hand + len(self._slots))
-        while self._hand is not None and (ahead := self._ticks_to_first_slot()) and self._hand + ahead <= last:
-            self._hand += ahead
-            self._pour(self._hand % len(self._slots), EPOCH + (tick + 1) * self._resolution)
+        """Into the heap with all up to `tick`; a slot is come by once, however long that was."""
+        back = self._hand is not None and tick < self._hand
         self._hand = tick
+        if back:  # the clock was set, or the very first entry lay far ahead
+            self._plan_stops(tick)
+        end = EPOCH + (tick + 1) * self._resolution
+        while (stop := self._next_stop()) is not None and stop <= tick:
+            number = stop % len(self._slots)
+            self._pour(self._slots[number], end)
+            self._remove_stop()
+            if self._slots[number]:
+                self._stop_at(number, tick)
 
-    def _pour(self, number: int, end: datetime) -> None:
-        slot = self._slots[number]
+    def _pour(self, slot: dict[Key, datetime], end: datetime) -> None:
         due = [(key, moment) for key, moment in slot.items() if moment < end]
         for key, moment in due:
             del slot[key], self._slot_of[key]
             self._near.set(key, moment)
 
-    def _ticks_to_first_slot(self) -> int | None:
-        """How far from the hand the first slot with somebody is, at least 1 and at most once round; None: nobody."""
-        if self._hand is None or not self._slot_of:
-            return None
-        size = len(self._slots)
-        begin = (self._hand + 1) % size
-        while True:
-            after = self._occupied >> begin
-            bits, base = (after, begin) if after else (self._occupied, 0)
-            number = base + (bits & -bits).bit_length() - 1
-            if self._slots[number]:
-                return (number - begin) % size + 1
-            self._occupied &= ~(1 << number)
+    def _next_stop(self) -> int | None:
+        while self._stops and not self._slots[self._stops[0] % len(self._slots)]:
+            self._remove_stop()
+        return self._stops[0] if self._stops else None
+
+    def _stop_at(self, number: int, hand: int) -> None:
+        heapq.heappush(self._stops, hand + 1 + (number - hand - 1) % len(self._slots))
+        self._has_stop[number] = True
+
+    def _remove_stop(self) -> None:
+        self._has_stop[heapq.heappop(self._stops) % len(self._slots)] = False
+
+    def _plan_stops(self, hand: int) -> None:
+        self._stops.clear()
+        for number, slot in enumerate(self._slots):
+            self._has_stop[number] = False
+            if slot:
+                self._stop_at(number, hand)

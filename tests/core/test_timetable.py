@@ -245,7 +245,7 @@ def test_thirty_days_asleep_turn_the_wheel_once(monkeypatch):
     for key in range(8):
         wheel.set(key, at(40 * 86_400 + key))
     pour = wheel._pour
-    monkeypatch.setattr(wheel, "_pour", lambda number, end: (poured.append(number), pour(number, end)))
+    monkeypatch.setattr(wheel, "_pour", lambda slot, end: (poured.extend(slot), pour(slot, end)))
     assert list(wheel.take_due(at(30 * 86_400))) == []
     assert sorted(poured) == list(range(8))
 
