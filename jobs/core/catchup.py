@@ -52,7 +52,7 @@ def latest_of(trigger: Trigger, after: datetime, until: datetime, most: int) -> 
         return ()
     if not isinstance(trigger, Counting):
         return _one_by_one(trigger, after, until, most)
-    since = after if trigger.count_between(after, until) <= most else _few_before(trigger, after, until, most)
+    since = _few_before(trigger, after, until, most)
     found: list[datetime] = []
     fire = trigger.next_after(since)
     while fire is not None and fire <= until:
@@ -61,15 +61,18 @@ def latest_of(trigger: Trigger, after: datetime, until: datetime, most: int) -> 
     return tuple(found[-most:])
 
 
-def _few_before(trigger: Counting, low: datetime, until: datetime, most: int) -> datetime:
-    """A moment with `most` to twice as many fires in (moment, until]; there are more in (low, until]."""
-    high = until
-    while high - low > datetime.resolution:
+def _few_before(trigger: Counting, after: datetime, until: datetime, most: int) -> datetime:
+    """A moment, not before `after`, with `most` to twice as many fires in (moment, until]; `after` if there are fewer.
+
+    Looks near `until` first: counting through ten years to find the latest three costs seconds in a calendar.
+    """
+    reach = timedelta(minutes=1)
+    while reach < until - after and trigger.count_between(until - reach, until) < most:
+        reach *= 2
+    low, high = max(after, until - reach), until
+    while high - low > datetime.resolution and trigger.count_between(low, until) > 2 * most:
         middle = low + (high - low) / 2
-        count = trigger.count_between(middle, until)
-        if most <= count <= 2 * most:
-            return middle
-        low, high = (middle, high) if count > most else (low, middle)
+        low, high = (middle, high) if trigger.count_between(middle, until) >= most else (low, middle)
     return low
 
 
