@@ -73,6 +73,17 @@ class DayRule:
             total += len(self.days_of(year, month))
         return total
 
+    def least_apart(self) -> int:
+        """The fewest days from one named day to the next, within the 28 years after which weekdays recur."""
+        least, previous = 28 * 365, date.min
+        for year, month in _months(date(2000, 1, 1), date(2028, 1, 1)):
+            for number in self.days_of(year, month):
+                day = date(year, month, number)
+                least, previous = min(least, (day - previous).days), day
+            if least == 1:
+                break
+        return least
+
     def ever(self) -> bool:
         """Whether there is any such day in any year. In 400 years every month begins on every weekday."""
         lengths = {month: [31] for month in ALL_MONTHS} | {4: [30], 6: [30], 9: [30], 11: [30], 2: [29, 28]}
