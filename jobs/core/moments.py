@@ -50,6 +50,15 @@ def _read(text: str, field: str) -> tuple[date | None, datetime]:
         raise InvalidSchedule(field, f"{text!r} is no date or time ({error}); {expected}.") from error
 
 
+def not_before_moment(logical_at: datetime, clock: time, zone: ZoneInfo) -> datetime:
+    """That time of day on the local day of a logical date, but never before the logical date itself. UTC.
+
+    Where clocks skip that time it is the end of the gap, where they repeat it the first pass.
+    """
+    day = logical_at.astimezone(zone).date()
+    return max(logical_at.astimezone(UTC), earliest(zone, datetime.combine(day, clock)))
+
+
 def first_pass(zone: ZoneInfo, wall: datetime) -> datetime:
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
 

@@ -1,8 +1,11 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
+from jobs.core.daylight import Fold
 from jobs.core.expressions import InvalidSchedule, parse_moment
+from jobs.core.moments import not_before_moment
+from jobs.core.zones import zone_named
 
 
 def utc(text: str) -> datetime:
@@ -58,3 +61,33 @@ def test_a_time_of_a_day_that_never_was_is_refused() -> None:
     with pytest.raises(InvalidSchedule, match="does not exist in Pacific/Apia") as refused:
         parse_moment("2011-12-30T12:00", "Pacific/Apia", end_of_day=False)
     assert refused.value.field == "start_date"
+
+
+@pytest.mark.parametrize(
+    ("fold", "expected"), [("default", "00:30"), ("first", "00:30"), ("both", "00:30"), ("second", "01:30")]
+)
+def test_a_repeated_time_is_once_the_wished_pass(fold: Fold, expected: str) -> None:
+    found = parse_moment("2026-10-25T02:30", "Europe/Berlin", end_of_day=False, fold=fold)
+    assert found == utc(f"2026-10-25T{expected}Z")
+
+
+def test_a_skipped_time_is_refused_if_so_wished() -> None:
+    with pytest.raises(InvalidSchedule, match="clocks go forward then") as refused:
+        parse_moment("2026-03-29T02:30", "Europe/Berlin", end_of_day=False, gap="skip")
+    assert refused.value.field == "start_date"
+
+
+@pytest.mark.parametrize(
+    ("logical_at", "clock", "zone", "expected"),
+    [
+        ("2026-05-04T06:00+02:00", time(8, 30), "Europe/Berlin", "2026-05-04T08:30+02:00"),
+        ("2026-05-04T09:00+02:00", time(8, 30), "Europe/Berlin", "2026-05-04T09:00+02:00"),
+        ("2026-05-03T23:30Z", time(8, 30), "Europe/Berlin", "2026-05-04T08:30+02:00"),  # there it is Monday
+        ("2026-03-29T00:10+01:00", time(2, 30), "Europe/Berlin", "2026-03-29T03:00+02:00"),
+        ("2026-10-25T00:10+02:00", time(2, 30), "Europe/Berlin", "2026-10-25T02:30+02:00"),
+        ("2026-10-25T02:40+02:00", time(2, 30), "Europe/Berlin", "2026-10-25T02:40+02:00"),
+        ("2026-10-04T01:00+10:30", time(2, 15), "Australia/Lord_Howe", "2026-10-04T02:30+11:00"),
+    ],
+)
+def test_not_before_is_on_the_day_of_the_logical_date(logical_at: str, clock: time, zone: str, expected: str) -> None:
+    assert not_before_moment(utc(logical_at), clock, zone_named(zone)) == utc(expected)
