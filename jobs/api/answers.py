@@ -130,6 +130,38 @@ class AttemptAnswer(Schema):
     descendants_ended: int
 
 
+class SampleAnswer(Schema):
+    seconds: float
+    cores: float
+    memory_bytes: int
+
+
+class SamplesAnswer(Schema):
+    number: int
+    complete: bool
+    peak_memory_bytes: int | None
+    cpu_seconds: float | None
+    samples: list[SampleAnswer]
+
+
+class ConditionsAnswer(Schema):
+    number: int
+    argv: list[str]
+    working_directory: str
+    environment: dict[str, str]
+    masked: list[str]
+    cores: list[int]
+    virtual_cores: int
+    pinned_to: list[int] | None
+    memory_mb_allocated: int
+    nice: int
+    umask: str
+    timeout_seconds: float | None
+    kill_grace_seconds: float
+    log_cap_bytes: int
+    keep_workspace: bool
+
+
 class HoldAnswer(Schema):
     code: str
     sentence: str

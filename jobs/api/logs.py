@@ -11,15 +11,16 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from ninja import P, QueryEx, Router
 
-from jobs.actions import NotFound
+from jobs.actions import InvalidInput, NotFound, Problem
+from jobs.actions.reading import shown
 from jobs.api import answers, pages
 from jobs.api.outputs import rundir_of
 from jobs.api.problems import problem
 from jobs.api.strict import identifier
-from jobs.execution import log
+from jobs.execution import log, logsearch
 from jobs.models import Attempt, Instance
 
 router = Router(tags=["instances"])
@@ -28,6 +29,7 @@ MEDIA_TYPE = "text/plain; charset=utf-8"
 LARGEST_PART = 4 * 1024 * 1024
 DEFAULT_PART = 1024 * 1024
 PORTION = 256 * 1024
+MOST_MATCHES = 1000
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -40,8 +42,15 @@ def read_log(
     limit: QueryEx[
         int | None, P(ge=1, le=LARGEST_PART, description="Most bytes; without `start` from the first.")
     ] = None,
+    search: QueryEx[
+        str | None, P(description="Words: the answer is the lines that have them, as JSON, instead of the log.")
+    ] = None,
 ) -> Any:
     """Both streams in the order in which they came.
+
+    With `search` (capitals A to Z are as good as small letters) all that is kept is looked through, and the answer is
+    `{"matches": [{"line": 120, "text": "..."}], "more": false}`: lines are counted from 1, `text` is what is around the
+    words, and `more` says that there are others after the first 1,000.
 
     Offsets count all bytes that were printed; of a log past its cap the middle is not kept. `X-Log-Start` and
     `X-Log-End` are the offsets of what is sent, `X-Log-Dropped` names ranges that are gone, and
@@ -49,6 +58,8 @@ def read_log(
     of bytes a part is sent.
     """
     path = _rundir(identifier("instance", instance_id), attempt)
+    if search is not None:
+        return _matches(path, search)
     if path is None:
         return _part(log.LogChunk(0, 0, b"", (), complete=False), HTTPStatus.OK)
     if start is not None or limit is not None:
@@ -68,6 +79,15 @@ def _rundir(instance_id: int, number: int | None) -> Path | None:
     if found is None and number is not None:
         raise NotFound(f"attempt {number} of instance", instance_id)
     return rundir_of(found) if found else None
+
+
+def _matches(path: Path | None, words: str) -> JsonResponse:
+    try:
+        found = logsearch.search(path, words, most=MOST_MATCHES) if path else logsearch.Found([], more=False)
+    except logsearch.EmptySearchError as refusal:
+        expected = f"1 to {logsearch.LONGEST_WORDS} characters in a line"
+        raise InvalidInput([Problem("search", shown(words), expected, str(refusal))]) from refusal
+    return JsonResponse({"matches": [match._asdict() for match in found.matches], "more": found.more})
 
 
 def _part(chunk: log.LogChunk, status: HTTPStatus) -> HttpResponse:

@@ -31,6 +31,7 @@ def test_description_names_every_address():
     assert {path.removeprefix("/api/v1/") for path in paths} == {
         "jobs", "jobs/{job_id}", "jobs/{job_id}/run", "jobs/{job_id}/pause", "jobs/{job_id}/resume",
         "jobs/{job_id}/status", "jobs/scheduled", "instances", "instances/{instance_id}", "instances/{instance_id}/log",
+        "instances/{instance_id}/attempts/{number}/samples", "instances/{instance_id}/attempts/{number}/conditions",
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
         "system/health", "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
     }  # fmt: skip

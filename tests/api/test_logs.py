@@ -125,3 +125,22 @@ async def test_big_log_is_not_held_in_memory(async_client, transactional_db, dja
     portions = [len(portion) async for portion in response.streaming_content]
     assert sum(portions) == size
     assert len(portions) > 1
+
+
+def test_words_are_found_with_their_lines(api, address):
+    assert api.get(f"{address}?search=SECOND").json() == {
+        "matches": [{"line": 2, "text": "second \ufffd\x00\u20ac"}],
+        "more": False,
+    }
+    assert api.get(f"{address}?search=nowhere").json() == {"matches": [], "more": False}
+
+
+def test_search_tells_when_there_is_more(api):
+    number = logged([(STDOUT, b"y\n" * 1500)])
+    answer = api.get(f"instances/{number}/log?search=y").json()
+    assert (len(answer["matches"]), answer["matches"][-1]["line"], answer["more"]) == (1000, 1000, True)
+
+
+def test_search_for_nothing_is_refused(api, address, problem):
+    (fault,) = problem(api.get(f"{address}?search="), 422)["errors"]
+    assert (fault["field"], fault["expected"]) == ("search", "1 to 200 characters in a line")

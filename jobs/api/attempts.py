@@ -1,0 +1,87 @@
+"""One attempt of an instance: what it used over its time, and how it was run."""
+
+# ruff: noqa: ARG001 - Ninja hands the request to every operation
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router
+
+from jobs.actions import NotFound, Refused
+from jobs.api import answers
+from jobs.api.outputs import rundir_of
+from jobs.api.strict import identifier
+from jobs.execution.conditions import Conditions, conditions_of
+from jobs.execution.rundir import BrokenFileError
+from jobs.execution.samples import read_samples
+from jobs.execution.spec import FormatError
+from jobs.models import Attempt
+
+router = Router(tags=["instances"])
+
+
+@router.get(
+    "/instances/{instance_id}/attempts/{number}/samples", response={200: answers.SamplesAnswer, **answers.REFUSALS}
+)
+def read_attempt_samples(request: HttpRequest, instance_id: str, number: str) -> Any:
+    """Cores and memory of all its processes together, oldest first: one a second at first, of a long run one for
+    several. `cores` is the average since the sample before, `memory_bytes` the most in that time.
+    """
+    attempt = _find(instance_id, number)
+    return {
+        "number": attempt.number,
+        "complete": attempt.ended_at is not None,
+        "peak_memory_bytes": attempt.peak_memory_bytes,
+        "cpu_seconds": attempt.cpu_seconds,
+        "samples": [sample._asdict() for sample in read_samples(rundir_of(attempt))],
+    }
+
+
+@router.get(
+    "/instances/{instance_id}/attempts/{number}/conditions",
+    response={200: answers.ConditionsAnswer, **answers.REFUSALS},
+)
+def read_attempt_conditions(request: HttpRequest, instance_id: str, number: str) -> Any:
+    """What its program was given, as the run directory has it; 404 when that is gone.
+
+    Values of variables whose name has TOKEN, SECRET, PASSWORD, KEY or the like are masked, and passwords in addresses;
+    a secret under another name is told.
+    """
+    attempt = _find(instance_id, number)
+    try:
+        found = conditions_of(rundir_of(attempt))
+    except (BrokenFileError, FormatError) as broken:
+        raise Refused(f"How it was run cannot be read: {broken}.") from broken
+    if found is None:
+        raise NotFound(f"run directory of attempt {number} of instance", attempt.instance_id)
+    return _shape(attempt, found)
+
+
+def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "argv": list(found.argv),
+        "working_directory": found.working_directory,
+        "environment": {variable.name: variable.value for variable in found.variables},
+        "masked": [variable.name for variable in found.variables if variable.masked],
+        "cores": attempt.cores,
+        "virtual_cores": attempt.virtual_cores,
+        "pinned_to": None if found.cores is None else list(found.cores),
+        "memory_mb_allocated": attempt.memory_mb,
+        "nice": found.nice,
+        "umask": f"{found.umask:04o}",
+        "timeout_seconds": found.timeout_seconds,
+        "kill_grace_seconds": found.kill_grace_seconds,
+        "log_cap_bytes": found.log_cap_bytes,
+        "keep_workspace": found.keep_workspace,
+    }
+
+
+def _find(instance_id: str, number: str) -> Attempt:
+    of, which = identifier("instance", instance_id), identifier("attempt", number)
+    found = Attempt.objects.filter(instance_id=of, number=min(which, 2**31 - 1)).first()
+    if found is None:
+        raise NotFound(f"attempt {which} of instance", of)
+    return found

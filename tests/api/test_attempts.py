@@ -1,0 +1,74 @@
+"""What the API tells of one attempt."""
+
+import pytest
+
+from jobs.api.outputs import rundir_of
+from jobs.execution import moment
+from jobs.execution.rundir import SPEC, RunDir
+from jobs.execution.samples import Sample, SampleFile
+from jobs.execution.spec import Spec
+from jobs.models import Attempt
+from tests.actions.places import NOW, make_instance, make_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def attempt():
+    instance = make_instance(make_job(), "running", cores=[0])
+    return Attempt.objects.create(
+        instance=instance, number=1, token="abcdefgh0123", node=instance.node, created_at=NOW, cores=[0], status="running"
+    )
+
+
+def run_directory(attempt, **env):
+    path = rundir_of(attempt)
+    path.mkdir(parents=True)
+    spec = Spec("t", 1, 1, "command", "echo hi", "python", env, moment.now(), cores=[0], timeout_seconds=60)
+    with RunDir(str(path)) as rundir:
+        rundir.write_json(SPEC, spec.to_json())
+        file = SampleFile(rundir)
+        for second in (1, 2):
+            file.add(Sample(float(second), 0.5, 1000))
+    return path
+
+
+def address(attempt, what):
+    return f"instances/{attempt.instance_id}/attempts/{attempt.number}/{what}"
+
+
+def test_samples_are_those_that_were_taken(api, attempt):
+    run_directory(attempt)
+    answer = api.get(address(attempt, "samples")).json()
+    assert answer["samples"][0] == {"seconds": 1.0, "cores": 0.5, "memory_bytes": 1000}
+    assert (len(answer["samples"]), answer["complete"]) == (2, False)
+
+
+def test_attempt_without_samples_has_none(api, attempt):
+    assert api.get(address(attempt, "samples")).json()["samples"] == []
+
+
+def test_conditions_are_what_the_program_was_given(api, attempt):
+    run_directory(attempt, MODE="full", API_TOKEN="hunter2", DB="x://u:hunter2@h")
+    response = api.get(address(attempt, "conditions"))
+    answer = response.json()
+    assert answer["argv"][1:] == ["-c", "echo hi"]
+    assert (answer["pinned_to"], answer["timeout_seconds"], answer["umask"]) == ([0], 60.0, "0022")
+    assert (answer["environment"]["MODE"], answer["masked"]) == ("full", ["API_TOKEN", "DB"])
+    assert b"hunter2" not in response.content
+
+
+def test_conditions_of_a_gone_run_directory_are_not_found(api, attempt, problem):
+    detail = problem(api.get(address(attempt, "conditions")), 404)["detail"]
+    assert "run directory of attempt 1 of instance" in detail
+
+
+def test_spoilt_run_directory_is_a_refusal(api, attempt, problem):
+    (run_directory(attempt) / SPEC).write_text("[]")
+    assert "cannot be read" in problem(api.get(address(attempt, "conditions")), 409)["detail"]
+
+
+@pytest.mark.parametrize("number", ["7", "0", "x", "9" * 18, "-1"])
+@pytest.mark.parametrize("what", ["samples", "conditions"])
+def test_attempt_that_is_not_there_is_not_found(api, attempt, problem, number, what):
+    problem(api.get(f"instances/{attempt.instance_id}/attempts/{number}/{what}"), 404)
