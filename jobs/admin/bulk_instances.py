@@ -1,4 +1,4 @@
-"""The page between ticking instances and cancelling or retrying them."""
+"""The page between ticking instances and cancelling, retrying or deleting them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jobs.models import Instance
 
 
 def cancel_many(admin: ModelAdmin[Instance], request: HttpRequest, ticked: QuerySet[Instance]) -> HttpResponse | None:
-    done = "{} instances cancelled or being stopped"
+    done = "{} instance{s} cancelled or being stopped"
     return _ask_or_act(
         admin,
         request,
@@ -37,7 +37,18 @@ def retry_many(admin: ModelAdmin[Instance], request: HttpRequest, ticked: QueryS
         ticked,
         action="retry",
         rows=retried,
-        act=lambda ids: act_on_each(request, ids, actions.retry_instance, "{} retries submitted", counts=_is_new),
+        act=lambda ids: act_on_each(request, ids, actions.retry_instance, "{} instance{s} retried", counts=_is_new),
+    )
+
+
+def delete_many(admin: ModelAdmin[Instance], request: HttpRequest, ticked: QuerySet[Instance]) -> HttpResponse | None:
+    return _ask_or_act(
+        admin,
+        request,
+        ticked,
+        action="delete_ended",
+        rows=deleted,
+        act=lambda ids: act_on_each(request, ids, _deleted_one, "{} instance{s} deleted"),
     )
 
 
@@ -52,6 +63,11 @@ def retried(ids: Iterable[int]) -> list[Row]:
     found = Instance.objects.filter(retry_of__in=ids, status__in=LIVE).order_by("-pk")
     under_way = dict(found.values_list("retry_of_id", "pk"))
     return [_retried(instance, under_way.get(instance.pk)) for instance in _read(ids)]
+
+
+def deleted(ids: Iterable[int]) -> list[Row]:
+    """What deleting would do to each."""
+    return [_deleted(instance) for instance in _read(ids)]
 
 
 def _ask_or_act(
@@ -106,6 +122,18 @@ def _retried(instance: Instance, under_way: int | None) -> Row:
     return Row(
         instance.pk, label, (Change("retry", "", f"a new instance for {instance.logical_at:%Y-%m-%d %H:%M %Z}"),)
     )
+
+
+def _deleted(instance: Instance) -> Row:
+    label = _label(instance)
+    if instance.status in LIVE:
+        return Row(instance.pk, label, (), (f"It is {instance.status}; cancel it first, or wait until it ends.",))
+    return Row(instance.pk, label, (Change("history", instance.status, "deleted, with its attempts and its log"),))
+
+
+def _deleted_one(instance_id: int, **act: Any) -> bool:
+    actions.delete_instance(instance_id, **act)
+    return True
 
 
 def _label(instance: Instance) -> str:

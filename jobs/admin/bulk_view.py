@@ -15,15 +15,15 @@ from django.utils import timezone
 from jobs.admin.bulk import Done, Row, apply, plan
 from jobs.admin.bulk_form import BulkEdit, BulkForm
 from jobs.admin.choosing import chosen_of, is_second_click, page_of
-from jobs.admin.outcomes import answers_of, tell_refusals
+from jobs.admin.outcomes import answers_of, counted, tell_refusals
 from jobs.models import Job
 
 ACTION = "change_jobs"
 TOLD = {
-    "paused": "{} jobs paused.",
-    "resumed": "{} jobs resumed.",
-    "changed": "{} jobs changed.",
-    "submitted": "{} instances submitted.",
+    "paused": "{} job{s} paused",
+    "resumed": "{} job{s} resumed",
+    "changed": "{} job{s} changed",
+    "submitted": "{} instance{s} submitted",
 }
 
 
@@ -72,5 +72,5 @@ def _apply(request: HttpRequest, edit: BulkEdit, chosen: Mapping[int, int | None
     wished = {"paused": edit.state == "pause", "resumed": edit.state == "resume", "submitted": edit.run_now}
     for what, sentence in TOLD.items():
         if wished.get(what, bool(edit.patch(()))):
-            messages.success(request, sentence.format(sum(getattr(answer, what) for answer in done)))
+            messages.success(request, counted(sentence, sum(getattr(answer, what) for answer in done)))
     tell_refusals(request, refusals)

@@ -125,10 +125,12 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
         """Asks first; with "cancel" what waits and runs is cancelled."""
         if request.POST.get("confirmed"):
             delete = partial(actions.delete_job, cancel_live="cancel" in request.POST)
-            act_on_each(request, ids_of(jobs), partial(_delete, request, delete), "{} jobs deleted")
+            act_on_each(request, ids_of(jobs), partial(_delete, request, delete), "{} job{s} deleted")
             return None
-        live = Instance.objects.filter(job__in=ids_of(jobs), status__in=LIVE).count()
-        context = {"title": "Delete jobs", "jobs": jobs, "live": live, "opts": self.model._meta}
+        ids = ids_of(jobs)
+        chosen = Job.objects.filter(pk__in=ids).only("name").order_by("name")
+        live = Instance.objects.filter(job__in=ids, status__in=LIVE).count()
+        context = {"title": "Delete jobs", "jobs": chosen, "live": live, "opts": self.model._meta}
         return TemplateResponse(request, "admin/jobs/delete_jobs.html", self.admin_site.each_context(request) | context)
 
 

@@ -22,13 +22,18 @@ def act_on_each(
     *,
     counts: Callable[[Any], bool] = bool,
 ) -> None:
-    """Call `action(id, actor=, now=)` for each. `done` says what was done to how many, such as "{} paused".
+    """Call `action(id, actor=, now=)` for each. `done` says what was done to how many, as `counted` takes it.
 
     `counts` tells from an answer whether anything was done. A refusal costs the others nothing.
     """
     answers, refusals = answers_of(request, ids, action)
-    messages.success(request, done.format(sum(map(counts, answers))) + ".")
+    messages.success(request, counted(done, sum(map(counts, answers))))
     tell_refusals(request, refusals)
+
+
+def counted(sentence: str, number: int) -> str:
+    """Such as "2 jobs paused." of "{} job{s} paused"."""
+    return sentence.format(f"{number:,}", s="" if number == 1 else "s") + "."
 
 
 def answers_of(request: HttpRequest, ids: Iterable[int], action: Callable[..., Any]) -> tuple[list[Any], list[str]]:

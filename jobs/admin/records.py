@@ -11,13 +11,15 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.admin.filters import EventKindFilter
-from jobs.admin.readonly import ReadOnlyAdmin
+from jobs.admin.readonly import ReadOnlyAdmin, moment
 from jobs.models import Attempt, Event, Node
+
+TIMES = (moment("started_at", "started"), moment("ended_at", "ended"))
 
 
 @admin.register(Attempt)
 class AttemptAdmin(ReadOnlyAdmin):
-    list_display = ("id", "instance_id", "number", "status", "outcome", "node", "started_at", "ended_at", "exit_code")
+    list_display = ("id", "instance_id", "number", "status", "outcome", "node", *TIMES, "exit_code")
     list_filter = ("status", "outcome", "node")
     list_select_related = ("node",)
     search_fields = ("=instance__id", "=token")
@@ -26,7 +28,7 @@ class AttemptAdmin(ReadOnlyAdmin):
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "at", "kind", "job_id", "instance_id", "from_status", "to_status", "actor")
+    list_display = ("id", moment("at", "at"), "kind", "job_id", "instance_id", "from_status", "to_status", "actor")
     list_filter = (EventKindFilter,)
     search_fields = ("=instance_id", "=job_id", "=kind", "=actor")
     ordering = ("-id",)

@@ -6,14 +6,15 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from jobs.admin.readonly import ReadOnlyAdmin
+from jobs.admin.readonly import ReadOnlyAdmin, moment
 from jobs.models import Schedule
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnlyAdmin):
     list_display = (
-        "id", "job_link", "type", "expression", "zone", "next_at", "last_logical_at", "skipped_in_a_row", "fault",
+        "id", "job_link", "type", "expression", "zone", moment("next_at", "next"), moment("last_logical_at", "last"),
+        "skipped_in_a_row", "fault",
     )  # fmt: skip
     list_filter = (
         "type", "zone", ("next_at", admin.EmptyFieldListFilter), ("fault", admin.EmptyFieldListFilter),

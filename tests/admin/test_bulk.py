@@ -95,7 +95,7 @@ def test_page_says_what_cannot_be_changed_and_why(admin_client):
 def test_one_refusal_costs_the_others_nothing(admin_client):
     full, other = make_job("full", tags=[f"t{n}" for n in range(50)]), make_job("other")
     told = messages(change(admin_client, full, other, state="pause", add_tags="more"))
-    assert told[:2] == ["1 jobs paused.", "1 jobs changed."]
+    assert told[:2] == ["1 job paused.", "1 job changed."]
     assert "at most 50 texts" in told[2]
     assert not Job.objects.get(name="full").paused
 

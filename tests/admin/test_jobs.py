@@ -130,7 +130,7 @@ def test_deletion_asks_and_then_deletes(admin_client):
     assert "&lt;b&gt;bold" in page.content.decode()
     assert "1 of their instances have not ended" in page.content.decode()
     told = messages(act(admin_client, "delete_jobs", job, other, confirmed="yes"))
-    assert told[0] == "1 jobs deleted."
+    assert told[0] == "1 job deleted."
     assert "cancel first" in told[1]
     act(admin_client, "delete_jobs", job, confirmed="yes", cancel="yes")
     assert not Job.objects.exists()

@@ -1,4 +1,6 @@
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.actions import pause_job
@@ -80,7 +82,7 @@ def test_instances_are_retried_in_bulk(admin_client):
     job = make_job()
     rows = [make_instance(job, status) for status in ("failed", "running")]
     told = messages(act(admin_client, "retry", *rows, step="apply"))
-    assert told[0] == "1 retries submitted."
+    assert told[0] == "1 instance retried."
     assert "is running" in told[1]
     assert Instance.objects.filter(retry_of=rows[0]).count() == 1
 
@@ -137,3 +139,43 @@ def test_nodes_are_drained_and_undrained(admin_client, rows):
     act(admin_client, "undrain", node)
     node.refresh_from_db()
     assert node.drained_at is None
+
+
+def test_ended_instances_are_deleted_in_bulk(admin_client):
+    job = make_job()
+    rows = [make_instance(job, status) for status in ("failed", "running", "success")]
+    page = act(admin_client, "delete_ended", *rows)
+    assert [bool(row.changes) for row in page.context["rows"]] == [True, False, True]
+    assert Instance.objects.count() == 3
+    told = messages(act(admin_client, "delete_ended", *rows, step="apply"))
+    assert told[0] == "2 instances deleted."
+    assert "has not ended" in told[1]
+    assert list(Instance.objects.values_list("status", flat=True)) == ["running"]
+    assert Event.objects.filter(kind="instance.deleted", actor="admin").count() == 2
+
+
+@pytest.mark.usefixtures("each_database")
+def test_instances_are_found_by_number_name_and_error(client, django_user_model):
+    client.force_login(django_user_model.objects.create_superuser("ada"))
+    first, second = make_job("merge orders"), make_job("report")
+    rows = [
+        make_instance(first, "failed", error="no route"),
+        make_instance(second, "failed", error="no orders"),
+        make_instance(second, "success"),
+    ]
+    expected = {
+        "orders": rows[:2], "ORDERS no": rows[:2], "merge route": rows[:1], str(rows[2].pk): rows[2:], "nothing": [],
+        "100%": [], "\0": rows,
+    }  # fmt: skip
+    for text, found in expected.items():
+        shown = client.get("/admin/jobs/instance/", {"q": text}).context["cl"].result_list
+        assert sorted(one.pk for one in shown) == [one.pk for one in found]
+
+
+def test_search_of_instances_joins_no_jobs_to_find_them(admin_client):
+    make_instance(make_job(), "failed", error="no route")
+    with CaptureQueriesContext(connection) as captured:
+        admin_client.get("/admin/jobs/instance/?q=route")
+    counts = [one["sql"] for one in captured if "COUNT" in one["sql"] and "jobs_instance" in one["sql"]]
+    assert counts
+    assert not any("JOIN" in sql for sql in counts)
