@@ -31,7 +31,7 @@ class LastFire:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRow:
-    """`zone` is empty for UTC. `in_a_row` are skips since it last ran, `skipped` and `missed` those of its life."""
+    """`zone` is empty where `words` say it. `in_a_row` are skips since it last ran, `skipped` and `missed` all of them."""
 
     job_id: int
     job_name: str
@@ -133,12 +133,12 @@ def _last_fires(schedules: Iterable[Schedule]) -> dict[int, LastFire]:
 
 
 def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
-    in_a_row = schedule.skipped_in_a_row
+    in_a_row, words = schedule.skipped_in_a_row, words_of(schedule)
     return ScheduleRow(
         job_id=schedule.job_id,
         job_name=schedule.job.name,
-        words=words_of(schedule),
-        zone="" if schedule.zone == "UTC" else schedule.zone,
+        words=words,
+        zone=_zone_unsaid(schedule, words),
         next_at=None if schedule.job.paused else schedule.next_at,
         last=last,
         runs=schedule.run_count,
@@ -148,6 +148,11 @@ def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
         paused=schedule.job.paused,
         fault=schedule.fault,
     )
+
+
+def _zone_unsaid(schedule: Schedule, words: str) -> str:
+    """Words of an interval say no zone, for it has nothing to do with one; those of a faulty schedule cannot."""
+    return "" if schedule.type == Schedule.Type.INTERVAL or schedule.zone in words else schedule.zone
 
 
 _STATES = {
