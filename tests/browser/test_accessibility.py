@@ -1,0 +1,156 @@
+"""Each page in both themes: nothing that axe calls serious or critical, and no phone that scrolls sideways."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.template.loader import render_to_string
+from django.utils import timezone
+from playwright.sync_api import Browser, Page
+
+from dashboard import operations
+from jobs import actions
+from jobs.models import Instance, Node
+from tests.api.site import sign_in
+from tests.browser.conftest import Service, forget_connection
+from tests.fixtures.chromium import launched
+
+AXE = (Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js").read_text()
+FOUND = """async (left_out) => {
+    const rules = Object.fromEntries(left_out.map((rule) => [rule, { enabled: false }]));
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
+    return violations
+        .filter(({ impact }) => impact === "serious" || impact === "critical")
+        .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 5).map((node) => node.target.join(" ")).join(", ")}`);
+}"""
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+SLEEP = "import time; time.sleep(600)"
+TALKS = "print('\\x1b[31mred\\x1b[0m'); print('\\x1b[2mfaint'); raise SystemExit(3)"
+PAGES = {
+    "overview": "/",
+    "jobs": "/jobs/",
+    "jobs found none": "/jobs/?q=nothing-like-it",
+    "job": "/jobs/{job}/",
+    "job that failed": "/jobs/{failing_job}/",
+    "new job": "/jobs/new/",
+    "edit job": "/jobs/{job}/edit/",
+    "delete job": "/jobs/{job}/delete/",
+    "instances": "/instances/",
+    "running": "/instances/{running}/",
+    "failed": "/instances/{failed}/",
+    "waiting": "/instances/{waiting}/",
+    "schedules": "/schedules/",
+    "nodes": "/nodes/",
+    "node": "/nodes/{node}/",
+    "operation": "/instances/operations/{operation}/",
+    "admin": "/admin/",
+    "admin jobs": "/admin/jobs/job/",
+    "admin job": "/admin/jobs/job/{job}/change/",
+    "api": "/api/v1/docs",
+}
+# Swagger UI puts buttons into what it calls a button; it is the same with all that it is used for.
+LEFT_OUT = {"api": ["nested-interactive"]}
+ALONE = ["403.html", "404.html", "500.html", "503.html", "registration/login.html", "registration/locked.html"]
+
+
+@dataclass
+class Scene:
+    service: Service
+    browser: Browser
+    ids: dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def scene(started: Service) -> Iterator[Scene]:
+    """Jobs and instances in all states, and one browser for all tests: one for each would take most of the time."""
+    with launched() as browser:
+        now = timezone.now()
+        ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
+        started.until(ids["failed"], "failed")
+        started.until(ids["running"], "running")
+        ids["waiting"] = started.submit(SLEEP, "greedy", cpu_cores_required=3)
+        daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
+        raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
+        ids["job"] = actions.create_job(raw, actor="ann", now=now).job_id
+        ids["failing_job"] = Instance.objects.get(pk=ids["failed"]).job_id
+        ids["operation"] = operations.begin("retry", ids=[ids["failed"]], actor="ann", now=now).pk
+        ids["node"] = Node.objects.get().pk
+        get_user_model().objects.create_superuser("auditor")
+        yield Scene(started, browser, ids)
+    forget_connection()
+    started.clear()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What browsers log as errors; axe itself breaks the pages' policy now and then, so before it is run."""
+    return []
+
+
+@pytest.fixture
+def page(scene: Scene, complaints: list[str]) -> Iterator[Page]:
+    forget_connection()
+    with scene.browser.new_context(viewport=DESKTOP, reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        sign_in(page, scene.service.address, get_user_model().objects.get(username="auditor"))
+        yield page
+    forget_connection()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_open_to_all(scene, page, complaints, name):
+    page.goto(scene.service.address + PAGES[name].format(**scene.ids))
+    page.locator("#api-docs .opblock, main :is(h1, h2)").first.wait_for()
+    assert complaints == []
+    assert faults(page, LEFT_OUT.get(name, [])) == {}
+
+
+@pytest.mark.parametrize("template", ALONE)
+def test_page_apart_is_open_to_all(scene, page, template):
+    body = render_to_string(template, {"form": {"non_field_errors": ["Wrong user name or password."]}})
+    address = f"{scene.service.address}/apart/"
+    page.route(address, lambda route: route.fulfill(body=body, content_type="text/html"))
+    page.goto(address)
+    assert faults(page) == {}
+
+
+def test_open_menu_and_help_are_open_to_all(scene, page):
+    page.goto(scene.service.address)
+    page.locator(".user summary").click()
+    assert faults(page) == {}
+    page.set_viewport_size(DESKTOP)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert faults(page) == {}
+
+
+def test_bulk_edit_in_admin_is_open_to_all(scene, page):
+    page.goto(f"{scene.service.address}/admin/jobs/job/")
+    page.check("#action-toggle")
+    page.select_option("[name=action]", "change_jobs")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_label("Add tags").fill("etl")
+    assert faults(page) == {}
+    page.set_viewport_size(DESKTOP)
+    page.get_by_role("button", name="Show what changes").click()
+    page.get_by_text("would change").wait_for()
+    assert faults(page) == {}
+
+
+def faults(page: Page, left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """What is wrong, by where it is; the page is left as on a phone."""
+    page.evaluate(AXE)
+    wrong = {}
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        wrong[theme] = page.evaluate(FOUND, list(left_out))
+    page.set_viewport_size(PHONE)
+    wrong["scrolls sideways"] = page.evaluate("Math.max(0, document.documentElement.scrollWidth - innerWidth)")
+    return {where: what for where, what in wrong.items() if what}
