@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ PAGES = (
 
 def pages_seen_from(path: str) -> list[Page]:
     """All of PAGES with their addresses; the one that `path` is or lies below is the current one."""
-    pages = [replace(page, address=address) for page in PAGES if (address := _address(page.name))]
+    pages = [replace(page, address=reverse(page.name)) for page in PAGES]
     here = max((page for page in pages if _holds(page, path)), key=lambda page: len(page.address), default=None)
     current = "page" if here and here.address == path else "true"
     return [replace(page, current=current) if page is here else page for page in pages]
@@ -38,10 +38,3 @@ def pages_seen_from(path: str) -> list[Page]:
 def _holds(page: Page, path: str) -> bool:
     """Every address begins as the overview's does, and none is a part of the overview."""
     return path == page.address or (page.name != "overview" and path.startswith(page.address))
-
-
-def _address(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.utils import timezone
 
+from dashboard.presentation.navigation import PAGES
 from jobs import actions
 
 DAILY = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "America/Phoenix"}
@@ -71,7 +72,7 @@ def test_switches_work_though_nothing_is_kept(service, signed_in):
 
 @pytest.mark.parametrize(
     ("key", "heading"),
-    [("o", "Overview"), ("j", "Jobs"), ("i", "Instances"), ("c", "New job"), ("a", "administration")],
+    [*((page.key, page.word) for page in PAGES), ("a", "administration")],
 )
 def test_g_and_a_letter_go_to_a_page(service, signed_in, key, heading):
     signed_in.goto(f"{service.address}/jobs/" if key != "j" else service.address)

@@ -15,6 +15,8 @@ def marked(path):
         ("/jobs/7/edit/", "jobs", "true"),
         ("/jobs/new/", "new-job", "page"),
         ("/instances/operations/3/", "instances", "true"),
+        ("/schedules/", "schedules", "page"),
+        ("/nodes/1/", "nodes", "true"),
     ],
 )
 def test_header_marks_where_the_page_belongs(path, name, current):
