@@ -77,11 +77,16 @@ class Moved:
         total = count_between(self.trigger, after, until)
         for closure in self.calendar.closures(after, until):
             total -= count_in(self.trigger, closure, after, until)
-            if after < closure.ends <= until and count_in(self.trigger, closure) and not self._fires_at(closure.ends):
+            if (
+                after < closure.ends <= until
+                and count_in(self.trigger, closure)
+                and not self.fires_by_itself_at(closure.ends)
+            ):
                 total += 1
         return total
 
-    def _fires_at(self, moment: datetime) -> bool:
+    def fires_by_itself_at(self, moment: datetime) -> bool:
+        """Whether one is due then without being moved."""
         return self.trigger.next_after(moment - datetime.resolution) == moment
 
     def describe(self) -> str:

@@ -61,9 +61,13 @@ class ZoneRules:
             if given not in known:
                 raise InvalidSchedule(field, f"{given!r} is no rule for a {field}; expected one of {', '.join(known)}.")
 
+    def makes_up(self, *, wildcard: bool) -> bool:
+        """Whether fires that fall into a gap happen once, at its end."""
+        return self.gap == "run_after" or (self.gap == "default" and not wildcard)
+
     def windows(self, moment: datetime, *, wildcard: bool) -> Iterator[Window]:
         """The windows from the one that holds `moment` (aware) on, in order, to the end of the calendar."""
-        makes_up = self.gap == "run_after" or (self.gap == "default" and not wildcard)
+        makes_up = self.makes_up(wildcard=wildcard)
         fold = self.fold if self.fold != "default" else "both" if wildcard else "first"
         for year in range(max(moment.astimezone(UTC).year, FIRST_YEAR), LAST_YEAR + 1):
             for window in _windows_of(self.zone, year, makes_up, fold):

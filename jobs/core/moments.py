@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from jobs.core import words
 from jobs.core.daylight import LONGEST_MADE_UP_GAP, Fold, Gap
 from jobs.core.invalid import END, START, InvalidSchedule
 from jobs.core.zones import Change, changes, zone_named
@@ -34,6 +35,29 @@ def parse_moment(text: str, zone: str, *, end_of_day: bool, gap: Gap = "default"
     if skipped is not None and gap == "skip":
         raise InvalidSchedule(field, f"{text!r} does not exist in {zone}: clocks go forward then, and gap is skip.")
     return second_pass(where, moment) if fold == "second" and skipped is None else earliest(where, moment)
+
+
+def moment_marks(text: str, zone: str, *, fold: Fold = "default") -> tuple[str, ...]:
+    """What is worth a word about a text that `parse_moment` has read: that clocks skip it, or show it twice."""
+    where = zone_named(zone)
+    day, moment = _read(text.strip(), START)
+    if day is not None or moment.tzinfo is not None:
+        return ()
+    gap = gap_at(where, moment)
+    if gap is not None:
+        meant = words.clock(gap.at.astimezone(where))
+        return (f"clocks go forward: {words.clock(moment)} does not exist, {meant} is meant",)
+    if first_pass(where, moment) == second_pass(where, moment):
+        return ()
+    which = "second" if fold == "second" else "first"
+    return (f"clocks go back: {words.clock(moment)} comes twice, the {which} pass is meant",)
+
+
+def pass_of(zone: ZoneInfo, instant: datetime) -> str:
+    """The words first or second, of an instant whose wall time comes twice; else nothing."""
+    wall = instant.astimezone(zone).replace(tzinfo=None, fold=0)
+    first, second = first_pass(zone, wall), second_pass(zone, wall)
+    return "" if first == second else "second" if instant == second else "first"
 
 
 def _read(text: str, field: str) -> tuple[date | None, datetime]:

@@ -48,16 +48,21 @@ def elapsed(interval: timedelta) -> str:
     return " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for unit, count in counted if count)
 
 
+def clock(wall: datetime) -> str:
+    """Such as "02:30", or "02:30:15"."""
+    return f"{wall:%H:%M:%S}" if wall.second else f"{wall:%H:%M}"
+
+
 def wall_times(times: WallTimes) -> str:
     """Such as "at 02:30 on Monday and Friday in May" or "every 5 minutes of hours 9 to 17"."""
     days, months = _days(times.days), ""
     if times.days.months != ALL_MONTHS:
         months = f"in {_listed([month - 1 for month in times.days.months], MONTHS)}"
     if len(times.hours) * len(times.minutes) * len(times.seconds) <= MOST_CLOCK_TIMES:
-        clock, days = f"at {_clock_times(times)}", days or "every day"
+        at, days = f"at {_clock_times(times)}", days or "every day"
     else:
-        clock = _clock(times)
-    return " ".join(part for part in (clock, days, months) if part)
+        at = _clock(times)
+    return " ".join(part for part in (at, days, months) if part)
 
 
 def _clock_times(times: WallTimes) -> str:

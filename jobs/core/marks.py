@@ -1,0 +1,123 @@
+"""What is worth a word beside a previewed fire, and which fires there are not, with the reason.
+
+Both ask the same windows and closures that decide the real fire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from jobs.core.calendared import DelayInCalendar, Moved, Skipped, count_in
+from jobs.core.calendars import Calendar, Closure
+from jobs.core.daylight import LONGEST_MADE_UP_GAP, wall_at
+from jobs.core.moments import pass_of
+from jobs.core.triggers import AtOnce, Once, Trigger
+from jobs.core.wallclock import WallClock
+from jobs.core.words import clock
+from jobs.core.zones import Change, changes, zone_named
+
+DST_GAP, BLACKOUT = "dst_gap", "blackout"
+MOST_LEFT_OUT = 50
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """`count` fires that do not exist, the first of them at `at` (UTC). code: dst_gap or blackout."""
+
+    at: datetime
+    count: int
+    code: str
+    says: str
+
+
+def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
+    """Such as "clocks go forward: 02:30 does not exist, runs at 03:00", "clocks go back: second pass of 01:30",
+    "moved out of blackout 'release freeze' of calendar 'ops'"."""
+    match trigger:
+        case WallClock():
+            return (*_after_gap(trigger, fire), *_in_fold(trigger.rules.zone.key, fire))
+        case Once(zone=zone):
+            return tuple(_in_fold(zone, fire))
+        case Skipped() | AtOnce():
+            return marks(trigger.trigger, fire)
+        case Moved():
+            own = marks(trigger.trigger, fire) if trigger.fires_by_itself_at(fire) else ()
+            return (*own, *_moved(trigger.trigger, trigger.calendar, fire))
+        case DelayInCalendar():
+            return tuple(_moved(trigger.trigger, trigger.calendar, fire))
+    return ()
+
+
+def left_out(trigger: Trigger, after: datetime, until: datetime, most: int = MOST_LEFT_OUT) -> tuple[LeftOut, ...]:
+    """What is left out in (after, until], in order; at most so many entries of each kind."""
+    match trigger:
+        case WallClock():
+            return tuple(islice(_gaps(trigger, after, until), most))
+        case Skipped():
+            blocked = islice(_blocked(trigger, after, until), most)
+            inner = (
+                gap for gap in left_out(trigger.trigger, after, until, most) if not trigger.calendar.blocks(gap.at)
+            )
+            return tuple(sorted([*blocked, *inner], key=lambda found: found.at))
+        case Moved() | AtOnce():
+            return left_out(trigger.trigger, after, until, most)
+    return ()
+
+
+def _after_gap(trigger: WallClock, fire: datetime) -> Iterator[str]:
+    window = next(trigger.rules.windows(fire, wildcard=trigger.times.wildcard), None)
+    if window is None or window.opens != fire or window.made_up is None:
+        return
+    count, first = trigger.times.count(*window.made_up), trigger.times.at_or_after(window.made_up[0])
+    if count and first is not None:
+        skipped = (
+            f"{clock(first)} does not exist, runs" if count == 1 else f"{count} fires from {clock(first)} on run once"
+        )
+        yield f"clocks go forward: {skipped} at {clock(wall_at(fire, window.offset))}"
+
+
+def _in_fold(zone: str, fire: datetime) -> Iterator[str]:
+    number = pass_of(zone_named(zone), fire)
+    if number:
+        yield f"clocks go back: {number} pass of {clock(fire.astimezone(zone_named(zone)))}"
+
+
+def _moved(trigger: Trigger, calendar: Calendar, fire: datetime) -> Iterator[str]:
+    closure = calendar.around(fire - datetime.resolution)
+    if closure is not None and closure.ends == fire and count_in(trigger, closure):
+        yield f"moved out of {closure.says}"
+
+
+def _gaps(trigger: WallClock, after: datetime, until: datetime) -> Iterator[LeftOut]:
+    makes_up = trigger.rules.makes_up(wildcard=trigger.times.wildcard)
+    for change in _forward(trigger, after, until):
+        skipped_from, skipped_to = wall_at(change.at, change.before), wall_at(change.at, change.after)
+        count, first = trigger.times.count(skipped_from, skipped_to), trigger.times.at_or_after(skipped_from)
+        if count and first is not None and not (makes_up and change.gap <= LONGEST_MADE_UP_GAP):
+            what = f"{clock(first)} does" if count == 1 else f"{count} fires from {clock(first)} on do"
+            yield LeftOut(change.at, count, DST_GAP, f"clocks go forward: {what} not exist")
+
+
+def _forward(trigger: WallClock, after: datetime, until: datetime) -> Iterator[Change]:
+    """The changes that skip wall times, in (after, until] and within the schedule's bounds."""
+    since = after if trigger.start is None else max(after, trigger.start - datetime.resolution)
+    last = until if trigger.end is None else min(until, trigger.end)
+    for year in range(since.astimezone(UTC).year, last.astimezone(UTC).year + 1):
+        for change in changes(trigger.rules.zone, year):
+            if change.gap > timedelta(0) and since < change.at <= last:
+                yield change
+
+
+def _blocked(trigger: Skipped, after: datetime, until: datetime) -> Iterator[LeftOut]:
+    for closure in trigger.calendar.closures(after, until):
+        count = count_in(trigger.trigger, closure, after, until)
+        first = trigger.trigger.next_after(max(after, closure.begins - datetime.resolution))
+        if count and first is not None:
+            yield LeftOut(first, count, BLACKOUT, _said(closure, count))
+
+
+def _said(closure: Closure, count: int) -> str:
+    return f"in {closure.says}" if count == 1 else f"{count:,} fires in {closure.says}"
