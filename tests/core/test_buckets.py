@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.core.buckets import GREATEST_RATE, LEAST_RATE, LONGEST_STEP_BACK, Bucket, InvalidBucket, Tokens
@@ -62,6 +62,7 @@ def test_each_waiter_is_told_its_own_moment():
 
 
 @given(buckets, st.floats(0, 1), pauses)
+@settings(deadline=None)
 def test_named_moment_has_a_token(bucket, count, pause):
     now = at(pause)
     answer = bucket.take(Tokens(min(count, 0.999), now), now)
@@ -70,6 +71,7 @@ def test_named_moment_has_a_token(bucket, count, pause):
 
 
 @given(st.floats(LEAST_RATE, 10), st.floats(0, 0.999))
+@settings(deadline=None)
 def test_any_earlier_moment_has_none(rate, count):
     bucket, tokens = Bucket(rate), Tokens(count, NOW)
     answer = bucket.take(tokens, NOW)
@@ -78,6 +80,7 @@ def test_any_earlier_moment_has_none(rate, count):
 
 
 @given(st.floats(LEAST_RATE, 100), st.floats(1, 20), st.lists(st.floats(-100, 100), max_size=40))
+@settings(deadline=None)
 def test_never_more_than_burst_and_rate(rate, burst, pauses):
     # Over any walk of the clock, forwards and back: what went through is paid for by the time that passed.
     bucket, tokens, now, total = Bucket(rate, burst), Tokens(burst, NOW), NOW, 0
@@ -92,6 +95,7 @@ def test_never_more_than_burst_and_rate(rate, burst, pauses):
 
 
 @given(st.floats(0.1, 100), st.floats(1, 20), st.integers(0, 30))
+@settings(deadline=None)
 def test_waiters_get_what_they_were_told(rate, burst, ahead):
     bucket, tokens = Bucket(rate, burst), Tokens(0.25, NOW)
     told, now = bucket.ready_at(tokens, NOW, ahead), NOW

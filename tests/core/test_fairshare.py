@@ -83,7 +83,7 @@ def walk(site, what):
 
 
 @given(steps)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_shares_differ_by_one_each_at_most(what):
     site = Site()
     walk(site, what)
@@ -92,7 +92,7 @@ def test_shares_differ_by_one_each_at_most(what):
 
 
 @given(steps, steps)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_shares_stay_fair_over_a_restart(before, after):
     site = Site()
     walk(site, before)
@@ -104,6 +104,7 @@ def test_shares_stay_fair_over_a_restart(before, after):
 
 
 @given(steps)
+@settings(deadline=None)
 def test_those_who_wait_go_on_as_before_a_restart(what):
     calm, restarted = Site(), Site()
     for site in (calm, restarted):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.core.order import BAND, HEAD_START, ORDER_NAMES, Aging, Entry, UnknownOrder, make_order
@@ -48,6 +48,7 @@ def test_unknown_order_names_the_possible_ones():
 
 @every_order
 @given(asked=st.lists(entries, max_size=20))
+@settings(deadline=None)
 def test_same_history_gives_the_same_keys(name, asked):
     one, other = make_order(name, {}), make_order(name, {})
     assert [one.key(each) for each in asked] == [other.key(each) for each in asked]
@@ -55,6 +56,7 @@ def test_same_history_gives_the_same_keys(name, asked):
 
 @every_order
 @given(asked=st.lists(entries, max_size=20))
+@settings(deadline=None)
 def test_keys_fit_a_signed_column(name, asked):
     order = make_order(name, {"a": 0.01, "b": 100})
     assert all(-(2**63) <= order.key(each) < 2**63 for each in asked)
@@ -129,6 +131,7 @@ def test_aging_is_worth_a_head_start():
 
 
 @given(entries, entries, moments)
+@settings(deadline=None)
 def test_aging_key_agrees_with_the_formula(one, other, now):
     # Priority plus what waiting has added by now, in head starts: whatever now is, the sooner one has more of it.
     def worth(each):
@@ -139,6 +142,7 @@ def test_aging_key_agrees_with_the_formula(one, other, now):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7200)), max_size=60))
+@settings(deadline=None)
 def test_low_one_is_overtaken_for_a_bounded_time(arrivals):
     order, low = Aging(), entry(Priority.LOW)
     ahead = [after for priority, after in arrivals if order.key(entry(priority, after=after)) < order.key(low)]
@@ -177,6 +181,7 @@ def test_equal_deadlines_go_by_priority():
 
 
 @given(st.lists(entries, max_size=30))
+@settings(deadline=None)
 def test_deadlines_start_in_their_order(asked):
     def deadline(each):
         return min(each.due_at.timestamp() + each.deadline_seconds, BAND / 1e6)

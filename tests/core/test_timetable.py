@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.core.timetable import Timetable
@@ -152,6 +152,7 @@ steps = st.lists(
 
 @each_kind
 @given(steps=steps)
+@settings(deadline=None)
 def test_agrees_with_a_plain_dictionary(make, steps):
     timetable, model = make(), {}
     for number, (what, key, moment) in enumerate(steps):
@@ -173,6 +174,7 @@ def test_agrees_with_a_plain_dictionary(make, steps):
 
 @each_wheel
 @given(steps=steps)
+@settings(deadline=None)
 def test_wheel_hands_out_what_the_heap_does(make, steps):
     heap, wheel = Timetable[int](), make()
     for what, key, moment in steps:
