@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, time, timedelta
 
+from jobs.core.calendared import CalendarAction, in_calendar
+from jobs.core.calendars import Calendar
 from jobs.core.cron import parse_cron
 from jobs.core.daylight import Fold, Gap, ZoneRules
 from jobs.core.days import DayRule
@@ -37,6 +40,8 @@ def parse_trigger(
     fold: Fold = "default",
     at_once: datetime | None = None,
     shortest: timedelta = SHORTEST,
+    calendar: Calendar | None = None,
+    calendar_action: CalendarAction = "skip",
 ) -> Trigger:
     """The trigger that a schedule's fields describe.
 
@@ -46,6 +51,7 @@ def parse_trigger(
     gap, fold   what becomes of fires where clocks change: see `daylight`
     at_once     interval, fixed_delay: first at this moment, unless the start is still to come; else a period later
     shortest    the shortest interval that is taken
+    calendar    what keeps fires from happening, and whether they are skipped or moved: see `calendared`
 
     Moments are aware. Raises InvalidSchedule.
     """
@@ -54,26 +60,25 @@ def parse_trigger(
         raise InvalidSchedule(END, f"The end ({end.isoformat()}) lies before the start ({start.isoformat()}).")
     text = (expression or "").strip()
     if schedule_type == "once":
-        if text:
-            raise InvalidSchedule(
-                EXPRESSION,
-                f"A schedule of type once has no expression, but {text!r} was given; say when in start_date.",
-            )
-        return Once(start or anchor, end, zone)
-    if schedule_type in ("interval", "fixed_delay"):
+        trigger: Trigger = _once(text, start or anchor, end, zone)
+    elif schedule_type in ("interval", "fixed_delay"):
         every = parse_interval(text, shortest)
-        return (_rate if schedule_type == "interval" else _delay)(every, anchor, start, end, at_once)
-    if schedule_type == "cron":
-        trigger = WallClock(parse_cron(text, hash_id), rules, start, end)
+        elapsed = _rate if schedule_type == "interval" else _delay
+        trigger = elapsed(every, anchor, start, end, at_once)
+    elif schedule_type in WALL_CLOCK:
+        trigger = WallClock(WALL_CLOCK[schedule_type](text, hash_id), rules, start, end)
         _refuse_if_always_skipped(trigger, text, anchor)
-        return trigger
-    if schedule_type == "daily":
-        return WallClock(_at(parse_clock(text)), rules, start, end)
-    if schedule_type == "weekly":
-        return WallClock(_weekly(text), rules, start, end)
-    raise InvalidSchedule(
-        TYPE, f"{schedule_type!r} is no type of schedule; expected one of {', '.join(TRIGGER_TYPES)}."
-    )
+    else:
+        expected = ", ".join(TRIGGER_TYPES)
+        raise InvalidSchedule(TYPE, f"{schedule_type!r} is no type of schedule; expected one of {expected}.")
+    return trigger if calendar is None else in_calendar(trigger, calendar, calendar_action)
+
+
+def _once(text: str, at: datetime, end: datetime | None, zone: str) -> Trigger:
+    if text:
+        sentence = f"A schedule of type once has no expression, but {text!r} was given; say when in start_date."
+        raise InvalidSchedule(EXPRESSION, sentence)
+    return Once(at, end, zone)
 
 
 def _rate(
@@ -95,9 +100,16 @@ def _at(clock: time, days: DayRule | None = None) -> WallTimes:
     return WallTimes((clock.hour,), (clock.minute,), (clock.second,), days or DayRule())
 
 
-def _weekly(text: str) -> WallTimes:
+def _daily(text: str, _hash_id: str) -> WallTimes:
+    return _at(parse_clock(text))
+
+
+def _weekly(text: str, _hash_id: str) -> WallTimes:
     *days, clock = text.split() or [""]
     return _at(parse_clock(clock), DayRule(weekdays=parse_weekdays("".join(days))))
+
+
+WALL_CLOCK: dict[str, Callable[[str, str], WallTimes]] = {"cron": parse_cron, "daily": _daily, "weekly": _weekly}
 
 
 def _refuse_if_always_skipped(trigger: WallClock, text: str, anchor: datetime) -> None:

@@ -2,6 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from jobs.core.calendarreading import parse_calendar
 from jobs.core.daylight import Gap
 from jobs.core.expressions import InvalidSchedule, parse_interval, parse_trigger
 from jobs.core.triggers import Trigger, fires
@@ -155,6 +156,15 @@ def test_shorter_intervals_are_read_if_allowed(text: str, milliseconds: int) -> 
 def test_no_interval_is_zero_or_less(text: str) -> None:
     with pytest.raises(InvalidSchedule):
         parse_interval(text, timedelta(0))
+
+
+def test_any_type_may_have_a_calendar() -> None:
+    workdays = parse_calendar("ops", {"business_days": "mon-fri"})
+    fields = {"zone": "UTC", "anchor": MADE, "start": None, "end": None, "calendar": workdays}
+    daily = parse_trigger("daily", "10:00", **fields, calendar_action="move")  # type: ignore[arg-type]  # mixed on purpose
+    assert fires(daily, MADE, 3)[-1] == datetime(2026, 1, 5, tzinfo=UTC)
+    with pytest.raises(InvalidSchedule, match="skip or move"):
+        parse_trigger("daily", "10:00", **fields, calendar_action="")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_once_has_no_expression() -> None:
