@@ -6,7 +6,7 @@ clock on the wall of a zone (`wallclock`), by the end of the last run (`fixeddel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, runtime_checkable
 
@@ -75,6 +75,14 @@ class FixedRate:
         except OverflowError:
             return None
         return fire if self.end is None or fire <= self.end else None
+
+    def reaching_back_to(self, moment: datetime) -> FixedRate:
+        """The same phase, begun no later than the moment.
+
+        For a clock that was set back behind the anchor: what has been firing must not sleep until that comes again.
+        """
+        periods = max(0, -((moment - self.anchor) // self.every))
+        return replace(self, anchor=self.anchor - periods * self.every)
 
     def count_between(self, after: datetime, until: datetime) -> int:
         if self.end is not None:

@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.expressions import InvalidSchedule, parse_moment, parse_trigger
-from jobs.core.triggers import Trigger, fires, missed_between
+from jobs.core.fixeddelay import FixedDelay
+from jobs.core.records import RetryPolicy
+from jobs.core.retry import backoff_seconds
+from jobs.core.triggers import FixedRate, Trigger, fires, missed_between
 
 Row = dict[str, Any]
 
@@ -21,12 +25,10 @@ TIME: list[Row] = json.loads((CASES / "time.json").read_text())
 # Rows about what happens around a trigger, not about when it fires.
 ELSEWHERE = {
     "an overlap policy decides": {"time-067", "time-106"},
-    "fixed delay is refused in this release": {"time-072", "time-073", "time-074"},
     "the action that creates a job knows what is past": {"time-058"},
     "the store remembers what has fired": {"time-062", "time-107"},
     "the engine takes edits, pauses and changes of zone": {"time-103", "time-104", "time-105"},
-    "the service watches the clock": {"time-110"},
-    "the retry rule": {f"time-{n}" for n in (117, 119, 121, 123, 124, 125, 126, 127)},
+    "the engine retries": {"time-124", "time-125", "time-126", "time-127"},
 }
 
 
@@ -99,7 +101,10 @@ def test_cron_expression_is_refused_with_a_sentence(row: Row) -> None:
     assert refused.value.sentence.endswith(".")
 
 
-@rows(TIME, lambda row: isinstance(row["expected"], list) and row["category"] not in ("catch-up", "clock"))
+@rows(
+    TIME,
+    lambda row: isinstance(row["expected"], list) and row["category"] not in ("catch-up", "clock", "interval-delay"),
+)
 def test_schedule_fires_as_expected(row: Row) -> None:
     found = fires(time_trigger(row), given_now(row), len(row["expected"]))
     assert found == [at(text) for text in row["expected"]]
@@ -134,21 +139,14 @@ def test_one_digit_minute_is_refused(row: Row) -> None:
 
 
 @rows(TIME, lambda row: row["category"] == "catch-up" and "last_fired" in row["given"])
-def test_fires_missed_in_downtime_are_counted(row: Row) -> None:
+def test_missed_fires_follow_the_policy(row: Row) -> None:
     given, expected, trigger = row["given"], row["expected"], time_trigger(row)
-    missed = missed_between(trigger, at(given["last_fired"]), at(given["down_to"]))
-    if "missed" in expected:
-        assert missed.count == expected["missed"]
-    if "next" in expected:
-        assert trigger.next_after(at(given["down_to"])) == at(expected["next"])
-    if "at_start" in expected and given["catch_up"] == "all":
-        assert missed.count == len(expected["at_start"])
-
-
-@only("time-097")
-def test_fire_at_the_moment_of_return_is_the_latest(row: Row) -> None:
-    missed = missed_between(time_trigger(row), at("2026-01-01T10:00:00Z"), at(row["given"]["down_to"]))
-    assert missed.latest == at(row["expected"]["at_start"][0])
+    back = at(given["down_to"])
+    due = due_between(trigger, at(given["last_fired"]), back, CatchUp(given["catch_up"]), given["max"] or 3)
+    assert len(due.fires) == expected.get("at_start_count", len(due.fires))
+    assert "at_start" not in expected or list(due.fires) == [at(text) for text in expected["at_start"]]
+    assert due.missed == expected.get("missed", due.missed)
+    assert "next" not in expected or trigger.next_after(back) == at(expected["next"])
 
 
 @only("time-099")
@@ -165,17 +163,67 @@ def test_jump_of_decades_is_one_step(row: Row) -> None:
 
 
 @only("time-112", "time-113")
-def test_jump_or_suspension_misses_what_downtime_would(row: Row) -> None:
-    trigger = time_trigger(row)
-    missed = missed_between(trigger, at("2026-01-01T10:30:00Z"), at("2026-01-01T13:30:00Z"))
-    assert (missed.count, missed.latest) == (3, at("2026-01-01T13:00:00Z"))
-    assert trigger.next_after(at("2026-01-01T13:30:00Z")) == at("2026-01-01T14:00:00Z")
+def test_jump_or_suspension_is_downtime(row: Row) -> None:
+    trigger, back = time_trigger(row), at("2026-01-01T13:30:00Z")
+    due = due_between(trigger, at("2026-01-01T10:30:00Z"), back, CatchUp(row["given"]["catch_up"]))
+    one = row["given"]["catch_up"] == "one"
+    assert due == (Due((at("2026-01-01T13:00:00Z"),), 2) if one else Due((), 3))
+    assert trigger.next_after(back) == at("2026-01-01T14:00:00Z")
+
+
+@only("time-110")
+def test_clock_set_back_by_years_keeps_the_phase(row: Row) -> None:
+    rate, back = time_trigger(row), at("2021-01-01T00:00:07Z")
+    assert isinstance(rate, FixedRate)
+    assert rate.reaching_back_to(back).next_after(back) == at("2021-01-01T00:00:20Z")
 
 
 @only("time-114")
 def test_ten_seconds_stay_ten_seconds_in_a_fold(row: Row) -> None:
     found = fires(time_trigger(row), at("2026-10-25T02:00:00+02:00"), 2 * 3600 // 10)
     assert {late - early for early, late in pairwise(found)} == {timedelta(seconds=10)}
+
+
+def delay_of(row: Row) -> FixedDelay:
+    start = at(row["given"].get("first_start", "2026-01-01T10:00:00Z"))
+    every = str(row["schedule"]["every_s"])
+    trigger = parse_trigger("fixed_delay", every, zone="UTC", anchor=start, start=start, end=None)
+    assert isinstance(trigger, FixedDelay)
+    return trigger
+
+
+@only("time-072")
+def test_delay_counts_from_each_end(row: Row) -> None:
+    delay, takes = delay_of(row), timedelta(seconds=row["schedule"]["duration_s"])
+    found = [delay.start]
+    while len(found) < 3:
+        following = delay.after_end(found[-1] + takes)
+        assert following is not None
+        found.append(following)
+    assert found == [at(text) for text in row["expected"]]
+
+
+@only("time-073")
+def test_delay_counts_from_the_last_attempt(row: Row) -> None:
+    schedule = row["schedule"]
+    attempts = timedelta(seconds=schedule["duration_s"]) * (schedule["retries"] + 1)
+    waits = timedelta(seconds=schedule["retry_wait_s"]) * schedule["retries"]
+    delay = delay_of(row)
+    assert delay.after_end(delay.start + attempts + waits) == at("2026-01-01T10:02:30Z")
+
+
+@only("time-074")
+def test_delay_counts_from_a_cancelled_run(row: Row) -> None:
+    assert delay_of(row).after_end(at("2026-01-01T10:00:20Z")) == at("2026-01-01T10:01:20Z")
+
+
+@rows(TIME, lambda row: row["category"] == "retry-backoff" and "attempt" in row["given"])
+def test_backoff_is_a_share_of_a_capped_power(row: Row) -> None:
+    policy = RetryPolicy(9, row["schedule"]["base_s"], row["schedule"]["cap_s"])
+    ends = [
+        backoff_seconds(policy, row["given"]["attempt"], share) for share in (lambda low, _: low, lambda _, high: high)
+    ]
+    assert ends == row["expected"]["delay_between"]
 
 
 def test_every_row_is_taken_by_somebody() -> None:

@@ -45,6 +45,13 @@ def test_rate_ends_at_its_end_inclusive() -> None:
     assert bounded.count_between(ANCHOR, ANCHOR + timedelta(days=9)) == 2
 
 
+def test_rate_reaches_back_in_its_phase() -> None:
+    back = QUARTER.reaching_back_to(ANCHOR - 32 * MINUTE)
+    assert back.next_after(ANCHOR - 32 * MINUTE) == ANCHOR - 30 * MINUTE
+    assert back.next_after(ANCHOR) == QUARTER.next_after(ANCHOR)
+    assert QUARTER.reaching_back_to(ANCHOR) == QUARTER
+
+
 def test_rate_beyond_the_calendar_is_over() -> None:
     assert FixedRate(ANCHOR, timedelta(days=3_000_000)).next_after(ANCHOR) is None
 
