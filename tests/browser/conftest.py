@@ -44,6 +44,9 @@ class Service:
     def until(self, instance_id: int, status: str) -> None:
         until(lambda: self.home.status(instance_id) == status, 30)
 
+    def cancel(self, instance_id: int) -> None:
+        actions.cancel_instance(instance_id, actor="bob", now=timezone.now())
+
     def clear(self) -> None:
         """End what runs, and delete all jobs."""
         now = timezone.now()
