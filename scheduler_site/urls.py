@@ -2,12 +2,22 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.templatetags.static import static
 from django.urls import include, path
 
 from jobs.api.api import api
 from jobs.api.health import healthz
 
+
+def favicon(_request: HttpRequest) -> HttpResponse:
+    """For what has no page to name it in, such as a log or an answer of the API that is opened in a browser."""
+    return redirect(static("dashboard/favicon.svg"))
+
+
 urlpatterns = [
+    path("favicon.ico", favicon),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("healthz", healthz),

@@ -17,6 +17,10 @@ def test_every_answer_has_the_content_security_policy(client, address):
     assert client.get(address).headers["Content-Security-Policy"] == POLICY
 
 
+def test_favicon_is_there_for_what_names_none(client):
+    assert client.get("/favicon.ico").headers["Location"] == "/static/dashboard/favicon.svg"
+
+
 @pytest.mark.django_db
 def test_health_is_told_without_login(client):
     assert client.get("/healthz").content == b"The scheduler does not step.\n"
