@@ -57,7 +57,7 @@ LABELS = {
     "timeout_seconds": "Time limit in seconds",
     "max_retries": "Retries",
     "retry_delay_seconds": "First retry after seconds",
-    "retry_max_delay_seconds": "Longest wait before a retry",
+    "retry_max_delay_seconds": "Longest wait in seconds",
     "retry_jitter": "Spread retries",
     "kill_grace_seconds": "Seconds to end by itself",
     "notify_email": "E-mail when it fails",

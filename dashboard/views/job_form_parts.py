@@ -30,13 +30,16 @@ LINES_SHOWN = 12
 @require_POST
 @login_required
 def preview(request: HttpRequest) -> HttpResponse:
-    """A fragment with the next fires of what the form says, or with what is wrong with it. Stores nothing."""
+    """A fragment with the next fires of what the form says, or with what is wrong with it. Stores nothing.
+
+    Both are answers to what is being typed: a status of error would be one in the browser's console at each keystroke.
+    """
     now = timezone.now()
     try:
         found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
     except actions.InvalidInput as refusal:
         context = {"sentences": [formfields.in_words(problem.sentence) for problem in refusal.problems]}
-        return render(request, "jobs/preview.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return render(request, "jobs/preview.html", context)
     return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
 
 
@@ -64,11 +67,11 @@ def try_out(request: HttpRequest) -> HttpResponse:
         if not in_place:
             return form_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY, job=job)
         sentences = [sentence for field in form.faulty for sentence in field.errors] + list(form.elsewhere)
-        return render(request, "jobs/tried.html", {"sentences": sentences}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return render(request, "jobs/tried.html", {"sentences": sentences})
     except actions.ActionError as refusal:
-        template = "jobs/tried.html" if in_place else "refused.html"
-        context = {"sentences": [refusal.sentence], "sentence": refusal.sentence}
-        return render(request, template, context, status=HTTPStatus.CONFLICT)
+        if in_place:
+            return render(request, "jobs/tried.html", {"sentences": [refusal.sentence]})
+        return render(request, "refused.html", {"sentence": refusal.sentence}, status=HTTPStatus.CONFLICT)
     return redirect("tried" if in_place else "instance", done.instance_id)
 
 

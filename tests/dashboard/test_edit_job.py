@@ -26,7 +26,7 @@ def shown(visitor, job):
     as_sent = {
         name: "\r\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")) for name, text in texts.items()
     }
-    return as_sent | {"revision": form.revision}
+    return as_sent | {"revision": form.revision, "seen": form.seen}
 
 
 def save(visitor, job, **fields):
@@ -116,18 +116,83 @@ def test_secrets_are_masked_and_kept(visitor):
 def test_edit_of_another_is_not_undone(visitor):
     job = make()
     mine = shown(visitor, job) | {"description": "mine"}
-    actions.change_job(job.pk, {"command": "theirs"}, actor="bob", now=timezone.now())
+    actions.change_job(job.pk, {"command": "theirs <b>"}, actor="bob", now=timezone.now())
     response = visitor.post(f"/jobs/{job.pk}/edit/", mine)
     assert response.status_code == 409
     page = response.content.decode()
     assert "changed by somebody else meanwhile" in page
     assert ">\nmine</textarea>" in page
-    assert (Job.objects.get().body, Job.objects.get().description) == ("theirs", "")
+    assert ">\ntheirs &lt;b&gt;</textarea>" in page
+    assert [(clash.label, clash.both) for clash in response.context["clashes"]] == [("Command", False)]
+    assert (Job.objects.get().body, Job.objects.get().description) == ("theirs <b>", "")
+
+
+def test_merged_form_saves_both_edits(visitor):
+    job = make()
+    mine = shown(visitor, job) | {"description": "mine", "tags": "my"}
+    actions.change_job(job.pk, {"command": "theirs", "tags": ["their"]}, actor="bob", now=timezone.now())
+    form = visitor.post(f"/jobs/{job.pk}/edit/", mine).context["form"]
+    again = {name: field.value for name, field in form.fields.items()} | {"revision": form.revision, "seen": form.seen}
+    assert visitor.post(f"/jobs/{job.pk}/edit/", again).status_code == 302
+    stored = Job.objects.get()
+    assert (stored.body, stored.description, stored.tags) == ("theirs", "mine", ["my"])
+
+
+def test_what_both_changed_is_shown_beside_mine(visitor):
+    job = make()
+    mine = shown(visitor, job) | {"description": "mine"}
+    actions.change_job(job.pk, {"description": "theirs"}, actor="bob", now=timezone.now())
+    [clash] = visitor.post(f"/jobs/{job.pk}/edit/", mine).context["clashes"]
+    assert (clash.label, clash.theirs, clash.both) == ("Description", "theirs", True)
+
+
+def test_resume_elsewhere_does_not_stop_a_save(visitor):
+    job = make()
+    mine = shown(visitor, job) | {"description": "mine"}
+    actions.pause_job(job.pk, actor="bob", now=timezone.now())
+    actions.resume_job(job.pk, actor="bob", now=timezone.now())
+    assert visitor.post(f"/jobs/{job.pk}/edit/", mine).status_code == 302
+    assert Job.objects.get().description == "mine"
+
+
+def test_deleted_job_gives_back_what_was_typed(visitor):
+    job = make()
+    mine = shown(visitor, job) | {"description": "mine <b>"}
+    actions.delete_job(job.pk, actor="bob", now=timezone.now())
+    response = visitor.post(f"/jobs/{job.pk}/edit/", mine)
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "was deleted meanwhile" in page
+    assert "mine &lt;b&gt;" in page
+    assert 'action="/jobs/new/"' in page
+
+
+def test_retries_of_a_type_are_not_taken_along(visitor):
+    job = make(schedule_type="once", schedule_expression=None)
+    assert (job.max_retries, shown(visitor, job)["max_retries"]) == (3, "")
+    save(visitor, job, when="interval", schedule_expression="5m")
+    assert Job.objects.get().max_retries == 0
+
+
+def test_edit_is_tried_without_touching_the_job(visitor):
+    job = make()
+    before = row(job)
+    visitor.post("/jobs/try/", shown(visitor, job) | {"job": job.pk, "command": "false"})
+    assert row(job) == before
+    copy = Job.objects.get(name="report (test)")
+    assert (copy.body, copy.environment) == ("false", {"KEY": "s3cret"})
+    assert not hasattr(copy, "schedule")
+
+
+def test_past_moment_of_an_edit_is_said_clearly(visitor):
+    response = save(visitor, make(), when="at", start_date="2020-01-01 08:00")
+    [field] = response.context["form"].faulty
+    assert field.errors[0].startswith("2020-01-01 08:00 has passed; give a moment to come, or choose")
 
 
 def test_form_without_its_revision_is_refused(visitor):
     job = make()
-    assert save(visitor, job, revision="x", description="new").status_code == 409
+    assert save(visitor, job, revision="x", seen="", description="new").status_code == 409
     assert Job.objects.get().description == ""
 
 
@@ -150,6 +215,7 @@ def test_naughty_texts_are_shown_as_they_are(visitor):
 def test_missing_job_has_no_form(visitor):
     assert visitor.get("/jobs/77/edit/").status_code == 404
     assert visitor.post("/jobs/77/edit/", {"revision": "1"}).status_code == 404
+    assert visitor.post("/jobs/try/", {"job": "77"}).status_code == 404
 
 
 def test_job_page_leads_to_its_form(visitor):

@@ -70,7 +70,7 @@ function startPreview(form, box) {
     const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
     try {
       const answer = await fetch(form.dataset.previewUrl, { method: "POST", body, headers, signal: asked.signal });
-      if (!answer.redirected && [200, 422].includes(answer.status)) box.innerHTML = await answer.text();
+      if (!answer.redirected && answer.ok) box.innerHTML = await answer.text();
     } catch (error) {
       if (error.name !== "AbortError") box.textContent = "The preview cannot be had now: no connection.";
     }
@@ -100,5 +100,6 @@ function propose(kind, text) {
 }
 
 function slug(text) {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 40);
+  const whole = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "");
+  return whole.length > 40 ? whole.slice(0, 41).replace(/-[^-]*$/, "").slice(0, 40) : whole;
 }

@@ -68,7 +68,7 @@ function startTry(form, button, box) {
   async function show(answer, mine) {
     if (mine !== turn) return;
     box.hidden = false;
-    if (![200, 409, 422].includes(answer.status)) return say(`The server answered ${answer.status}; look at the list of instances.`);
+    if (!answer.ok) return say(`The server answered ${answer.status}; look at the list of instances.`);
     const html = await answer.text();
     if (mine !== turn) return;
     // A page instead of a part of one: who was signed out is asked to sign in.
