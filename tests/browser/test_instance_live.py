@@ -96,7 +96,7 @@ def test_next_attempt_begins_with_an_empty_log(service, signed_in):
     output(page, "at first")
     output(page, "again")
     assert page.locator("#log").inner_text() == "again"
-    page.get_by_role("link", name="Attempt 1").click()
+    page.get_by_role("tab", name="Attempt 1").click()
     output(page, "at first")
 
 

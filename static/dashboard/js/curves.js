@@ -1,8 +1,8 @@
 // Cores and memory of an attempt over its time, asked for as often as its runner measures, while somebody looks.
 const EACH_MS = 1000;
 const KINDS = {
-  cores: { word: (value) => `${value.toFixed(2)} cores`, axis: (value) => String(value), line: "held", least: 1 },
-  memory: { word: size, axis: size, line: "reserved", least: 1 << 20 },
+  cores: { incrs: [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64], word: (value) => `${value.toFixed(2)} cores`, axis: (value) => String(value), line: "held", least: 1 },
+  memory: { incrs: Array.from({ length: 24 }, (_, power) => 2 ** (power + 17)), word: size, axis: size, line: "reserved", least: 1 << 20 },
 };
 
 export async function startCurves(card) {
@@ -56,8 +56,8 @@ export async function startCurves(card) {
   }
 
   function options(kind, figure, most) {
-    const { axis, word } = KINDS[kind];
-    const colour = (name) => () => getComputedStyle(card).getPropertyValue(name);
+    const { axis, incrs, word } = KINDS[kind];
+    const colour = (name) => () => colourOf(figure, name);
     const grid = { stroke: colour("--line"), width: 1 };
     const font = `11px ${getComputedStyle(card).fontFamily}`;
     return {
@@ -68,7 +68,7 @@ export async function startCurves(card) {
       scales: { x: { time: false }, y: { range: () => [0, most() ?? 1] } },
       axes: [
         { stroke: colour("--muted"), grid: { show: false }, ticks: { show: false }, font, size: 24, values: (_, splits) => splits.map(duration) },
-        { stroke: colour("--muted"), grid, ticks: { show: false }, font, size: 64, space: 36, values: (_, splits) => splits.map(axis) },
+        { stroke: colour("--muted"), grid, ticks: { show: false }, font, size: 64, space: 36, incrs, values: (_, splits) => splits.map(axis) },
       ],
       series: [
         {},
@@ -108,6 +108,12 @@ export async function startCurves(card) {
   new MutationObserver(redraw).observe(document.documentElement, { attributes: true });
   setInterval(look, EACH_MS);
   await look();
+}
+
+// A token may be one colour in the light and another in the dark: a canvas needs the one that holds now.
+function colourOf(element, token) {
+  element.style.setProperty("outline-color", `var(${token})`);
+  return getComputedStyle(element).outlineColor;
 }
 
 function showTable(card, rows) {

@@ -88,6 +88,10 @@ class LogView {
   tellEnd(frame) {
     const empty = this.element.querySelector("[data-log-empty]");
     if (frame.complete && empty) empty.textContent = "It printed nothing.";
+    if (frame.complete) {
+      this.ended = true;
+      this.showFollowing();
+    }
     if (frame.complete) this.say("The attempt has ended; this is the end of its log.");
     else if (frame.end) this.say("Standard output and errors, as they are printed.");
   }
@@ -96,12 +100,14 @@ class LogView {
   begin(attempt) {
     this.attempt = attempt;
     this.offset = 0;
+    this.ended = false;
     this.loading = 0;
     this.queue = [];
     this.atEnd = true;
     this.following = true;
     this.startLines();
     this.element.replaceChildren();
+    this.showFollowing();
     const label = document.querySelector("[data-log-attempt]");
     if (label) label.textContent = `attempt ${attempt}`;
     this.changed();
@@ -269,16 +275,20 @@ class LogView {
     const button = this.button;
     if (!button) return;
     const follows = this.following && this.atEnd;
-    button.setAttribute("aria-pressed", String(follows));
-    const word = follows ? "Following" : "Follow";
+    // Of what has ended nothing more comes: all that is left to do is to go there.
+    const over = this.ended || !this.follows;
+    button.hidden = over && this.atEnd;
+    if (over) button.removeAttribute("aria-pressed");
+    else button.setAttribute("aria-pressed", String(follows));
+    const word = over ? "Go to the end" : follows ? "Following" : "Follow";
     if (button.textContent !== word) button.textContent = word;
   }
 
   startFollowing(button) {
     this.following = true;
-    if (!button || !this.follows) return;
+    if (!button) return;
     this.button = button;
-    button.hidden = false;
+    button.hidden = !this.follows;
     button.addEventListener("click", () => {
       if (!this.atEnd) {
         this.showEnd();

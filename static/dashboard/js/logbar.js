@@ -6,7 +6,7 @@ export function startLogBar(view) {
   const bar = document.querySelector("[data-log-bar]");
   if (!bar) return;
   bar.hidden = false;
-  for (const button of bar.querySelectorAll("[data-log-toggle]")) startToggle(button, view.element);
+  for (const button of bar.querySelectorAll("[data-log-toggle]")) startToggle(button, view);
   const search = new Search(view, bar);
   for (const button of bar.querySelectorAll("[data-log-lane]")) {
     button.addEventListener("click", async () => {
@@ -17,14 +17,15 @@ export function startLogBar(view) {
   }
 }
 
-function startToggle(button, element) {
+function startToggle(button, view) {
   const name = button.dataset.logToggle;
   const key = `rota-log-${name}`;
   const kept = localStorage.getItem(key);
   let on = kept === null ? button.getAttribute("aria-pressed") === "true" : kept === "1";
   const show = () => {
     button.setAttribute("aria-pressed", String(on));
-    element.toggleAttribute(`data-${name}`, on);
+    view.element.toggleAttribute(`data-${name}`, on);
+    if (view.following && view.atEnd) view.toEnd(); // lines have other heights now
   };
   button.addEventListener("click", () => {
     on = !on;

@@ -1,0 +1,183 @@
+"""The page of an instance as its reader uses it: search, lines, lanes, attempts, curves."""
+
+from django.utils import timezone
+
+from jobs import actions
+from jobs.models import Instance
+
+LONG = """
+import sys
+for n in range(1, 60_001):
+    print(f"row {n}")
+    if n == 20_000:
+        sys.stdout.flush()
+        print("needle in the middle", file=sys.stderr, flush=True)
+"""
+TICKING = """
+import pathlib, time
+n, stop = 0, pathlib.Path(__file__).parents[2] / "stop"
+while not stop.exists():
+    n += 1
+    print(f"tick {n}", flush=True)
+    time.sleep(0.02)
+"""
+
+
+def opened(page, service, number, after=""):
+    page.goto(f"{service.address}/instances/{number}/{after}")
+    page.locator("[data-log-bar]").wait_for()
+
+
+def stop(service, number):
+    (service.home.folder / "runs" / str(number) / "stop").touch()
+    service.until(number, "success")
+
+
+def visible_lines(page):
+    return page.evaluate(
+        """() => { const log = document.getElementById('log').getBoundingClientRect();
+        return [...document.querySelectorAll('#log .line')].filter((line) => { const at = line.getBoundingClientRect();
+        return at.bottom > log.top && at.top < log.bottom; }).map((line) => Number(line.dataset.n)); }"""
+    )
+
+
+def test_search_goes_where_the_page_has_not_loaded(service, signed_in):
+    page, number = signed_in, service.submit(LONG)
+    service.until(number, "success")
+    opened(page, service, number)
+    page.locator("#log").get_by_text("row 60000", exact=True).wait_for()
+    page.get_by_label("Words in the log").fill("NEEDLE in")
+    page.get_by_text("1 line", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    found = page.locator("#log .line.found", has_text="needle in the middle")
+    found.wait_for()
+    assert int(found.get_attribute("data-n")) in visible_lines(page)
+    page.get_by_text("1 of 1", exact=True).wait_for()
+
+
+def test_enter_goes_on_and_shift_enter_back(service, signed_in):
+    page, number = signed_in, service.submit(LONG)
+    service.until(number, "success")
+    opened(page, service, number, "#L1")
+    page.locator(".line.chosen[data-n='1']").wait_for()
+    page.get_by_label("Words in the log").fill("row 5000")
+    page.get_by_text("11 lines", exact=True).wait_for()
+    for key, line in (("Enter", 5000), ("Enter", 50_001), ("Shift+Enter", 5000), ("Shift+Enter", 50_010)):
+        page.keyboard.press(key)
+        page.locator(f".line.found[data-n='{line}']").wait_for()
+        assert line in visible_lines(page)
+
+
+def test_link_to_a_line_shows_it_on_load(service, signed_in):
+    page, number = signed_in, service.submit(LONG)
+    service.until(number, "success")
+    opened(page, service, number, "#L12345")
+    page.locator(".line.chosen", has_text="row 12345").wait_for()
+    assert 12_345 in visible_lines(page)
+    page.locator(".line[data-n='12340'] .line-number").click()
+    page.locator(".line.chosen[data-n='12340']").wait_for()
+    assert page.url.endswith("#L12340")
+    page.get_by_role("button", name="Go to the end").click()
+    page.locator("#log").get_by_text("row 60000", exact=True).wait_for()
+    assert 60_001 in visible_lines(page)
+
+
+def test_earlier_and_later_lines_join_without_a_gap(service, signed_in):
+    page, number = signed_in, service.submit(LONG)
+    service.until(number, "success")
+    opened(page, service, number, "#L30000")
+    page.locator(".line.chosen").wait_for()
+    page.locator("#log").evaluate("log => log.scrollTop = 0")
+    first = visible_lines(page)[0]
+    page.get_by_role("button", name="Show earlier lines").click()
+    page.locator(f".line[data-n='{first - 100}']").wait_for(state="attached")
+    assert first in visible_lines(page)
+    shown = page.locator("#log .line").evaluate_all("lines => lines.map((line) => Number(line.dataset.n))")
+    assert shown == list(range(shown[0], shown[-1] + 1))
+
+
+def test_lane_shows_one_stream_of_the_whole_log(service, signed_in):
+    page, number = signed_in, service.submit(LONG)
+    service.until(number, "success")
+    opened(page, service, number)
+    page.get_by_role("button", name="stderr").click()
+    page.locator("#log .line[data-stream='2']").wait_for()
+    assert page.locator("#log .line-text").all_inner_texts() == ["needle in the middle"]
+    page.get_by_role("button", name="All").click()
+    page.locator("#log").get_by_text("row 60000", exact=True).wait_for()
+
+
+def test_reader_who_scrolled_up_is_left_alone(service, signed_in):
+    page, number = signed_in, service.submit(TICKING)
+    opened(page, service, number)
+    page.locator("#log").get_by_text("tick 80", exact=True).wait_for()
+    page.locator("#log").evaluate("log => log.scrollTop = 0")
+    page.get_by_role("button", name="Follow", exact=True).wait_for()
+    page.locator("#log").get_by_text("tick 140", exact=True).wait_for(state="attached")
+    assert visible_lines(page)[0] == 1
+    page.get_by_role("button", name="Follow", exact=True).click()
+    page.get_by_role("button", name="Following").wait_for()
+    assert visible_lines(page)[-1] > 130
+    stop(service, number)
+
+
+def test_times_and_wrapping_are_remembered(service, signed_in):
+    page, number = signed_in, service.submit("print('y' * 2000)")
+    service.until(number, "success")
+    opened(page, service, number)
+    page.get_by_role("button", name="Times").click()
+    page.get_by_role("button", name="Wrap").click()
+    page.locator("#log[data-times]:not([data-wrap])").wait_for()
+    assert page.locator("#log").evaluate("log => log.scrollWidth > log.clientWidth")
+    page.reload()
+    page.locator("#log[data-times]:not([data-wrap])").wait_for()
+
+
+def test_second_run_shows_nothing_of_the_first(service, signed_in):
+    page = signed_in
+    number = service.submit("import os\nprint('run marker', os.environ['ROTA_INSTANCE_ID'])")
+    service.until(number, "success")
+    opened(page, service, number)
+    page.get_by_text(f"run marker {number}", exact=True).wait_for()
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_url(f"**/instances/{number + 1}/")
+    page.get_by_text(f"run marker {number + 1}", exact=True).wait_for()
+    assert page.locator("#log .line-text").all_inner_texts() == [f"run marker {number + 1}"]
+
+
+def test_curves_grow_while_it_runs(service, signed_in):
+    page, number = signed_in, service.submit(TICKING)
+    opened(page, service, number)
+    page.locator("[data-curve='cores'] canvas").wait_for()
+    page.locator("[data-curves-summary]", has_text="cores on average").wait_for()
+    page.get_by_text("As a table").click()
+    page.locator("[data-curves-table] tr").nth(1).wait_for()
+    stop(service, number)
+    page.locator("[data-status='success']").wait_for()
+
+
+def test_arrows_go_from_attempt_to_attempt(service, signed_in):
+    page = signed_in
+    number = service.submit("import os; print('try', os.environ['ROTA_ATTEMPT']); raise SystemExit(3)", max_retries=1,
+                            retry_delay_seconds=0)  # fmt: skip
+    service.until(number, "failed")
+    opened(page, service, number)
+    tab = page.get_by_role("tab", name="Attempt 2")
+    assert tab.get_attribute("aria-selected") == "true"
+    tab.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator("[role=tab][aria-selected=true]", has_text="Attempt 1").wait_for()
+    page.get_by_text("try 1", exact=True).wait_for()
+    assert page.locator("[role=tabpanel]").get_attribute("aria-labelledby") == "tab-1"
+
+
+def test_deleted_instance_leaves_no_button(service, signed_in):
+    page, number = signed_in, service.submit("print(1)")
+    service.until(number, "success")
+    opened(page, service, number)
+    page.locator("#connection", has_text="live").wait_for()
+    actions.delete_job(Instance.objects.get(pk=number).job_id, actor="ann", now=timezone.now())
+    page.get_by_text("does not exist").wait_for()
+    page.get_by_role("button", name="Retry").wait_for(state="detached")
+    assert page.get_by_role("button", name="Run again").count() == 0
