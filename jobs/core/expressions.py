@@ -85,7 +85,9 @@ def _rate(
     every: timedelta, anchor: datetime, start: datetime | None, end: datetime | None, at_once: datetime | None
 ) -> Trigger:
     rate = FixedRate(start or anchor, every, end)
-    return rate if at_once is None or rate.anchor > at_once else AtOnce(rate, at_once)
+    if at_once is None or rate.anchor > at_once or (end is not None and at_once > end):
+        return rate
+    return AtOnce(rate, at_once)
 
 
 def _delay(

@@ -14,7 +14,7 @@ from jobs.core.calendared import DelayInCalendar, Moved, Skipped, count_in
 from jobs.core.calendars import Calendar, Closure
 from jobs.core.daylight import LONGEST_MADE_UP_GAP, wall_at
 from jobs.core.moments import pass_of
-from jobs.core.triggers import AtOnce, Once, Trigger
+from jobs.core.triggers import AtOnce, Following, Once, Trigger, fires
 from jobs.core.wallclock import WallClock
 from jobs.core.words import clock
 from jobs.core.zones import Change, changes, zone_named
@@ -31,6 +31,23 @@ class LeftOut:
     count: int
     code: str
     says: str
+
+
+@dataclass(frozen=True)
+class Coming:
+    """The next fires, each with its marks; what is left out before the last; a word, if others follow from ends."""
+
+    fires: tuple[tuple[datetime, tuple[str, ...]], ...]
+    left_out: tuple[LeftOut, ...]
+    follows: str = ""
+
+
+def coming(trigger: Trigger, after: datetime, count: int) -> Coming:
+    """What a preview shows of a trigger that is watched from a moment on."""
+    found = fires(trigger, after, count)
+    gone = left_out(trigger, after, found[-1]) if found else ()
+    follows = "the others follow, each counted from the end of the one before" if isinstance(trigger, Following) else ""
+    return Coming(tuple((fire, marks(trigger, fire)) for fire in found), gone, follows)
 
 
 def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:

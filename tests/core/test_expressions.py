@@ -137,6 +137,10 @@ def test_interval_may_begin_at_once() -> None:
     assert past.describe() == "every hour, the first at once"
     future = parse_trigger("interval", "1h", zone="UTC", anchor=made, start=MADE + HOUR, end=None, at_once=made)
     assert fires(future, made - timedelta(seconds=1), 1) == [MADE + HOUR]
+    over = parse_trigger(
+        "interval", "1h", zone="UTC", anchor=made, start=MADE, end=MADE + HOUR, at_once=MADE + 2 * HOUR
+    )
+    assert fires(over, MADE + HOUR, 1) == []
 
 
 def test_at_once_and_its_anchor_are_one_fire() -> None:

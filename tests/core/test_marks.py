@@ -9,7 +9,7 @@ from jobs.core.calendared import in_calendar
 from jobs.core.calendarreading import parse_calendar
 from jobs.core.expressions import parse_trigger
 from jobs.core.fixeddelay import FixedDelay
-from jobs.core.marks import left_out, marks
+from jobs.core.marks import coming, left_out, marks
 from jobs.core.moments import moment_marks
 from jobs.core.triggers import AtOnce, FixedRate, Once, Trigger, fires
 
@@ -129,6 +129,20 @@ def test_a_long_list_of_what_is_left_out_is_cut() -> None:
     weekends = parse_calendar("ops", {"business_days": "mon-fri"})
     found = left_out(in_calendar(trigger("* * * * *"), weekends, "skip"), utc(SPRING), utc("2126-01-01T00:00Z"), 5)
     assert [gap.code for gap in found].count("blackout") == 5
+
+
+def test_a_preview_is_fires_with_marks_and_what_is_between() -> None:
+    skipped = in_calendar(trigger("30 2 * * *"), FREEZE, "skip")
+    shown = coming(skipped, utc(SPRING), 2)
+    assert shown.fires == ((utc("2026-03-31T02:30+02:00"), ()), (utc("2026-04-01T02:30+02:00"), ()))
+    assert [gone.count for gone in shown.left_out] == [2]
+    assert shown.follows == ""
+
+
+def test_a_preview_of_a_delay_says_that_others_follow() -> None:
+    shown = coming(FixedDelay(timedelta(hours=1), utc("2026-01-01T00:00Z")), utc(SPRING), 10)
+    assert shown.fires == ((utc("2026-03-28T13:00Z"), ()),)
+    assert shown.follows == "the others follow, each counted from the end of the one before"
 
 
 @pytest.mark.parametrize(
