@@ -9,12 +9,13 @@ from dashboard.presentation import amounts, looks, timeline, verdict
 from dashboard.presentation.attempts import attempt_rows
 from dashboard.presentation.conditions import ran_rows
 from dashboard.presentation.facts import facts
+from dashboard.presentation.lastline import last_lines
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import expected_duration
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.waiting import whole_second
 from jobs import holds
-from jobs.core.states import TERMINAL, WAITING, Status
+from jobs.core.states import TERMINAL, WAITING, OutcomeKind, Status
 from jobs.models import Attempt, Instance
 
 MOST_ATTEMPTS = 50
@@ -39,6 +40,7 @@ class Head:
     can_retry: bool
     job_id: int
     says: str
+    last_line: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def head(instance: Instance, latest: Attempt | None, hold: holds.HoldView | None
         can_retry=instance.status in TERMINAL,
         job_id=instance.job_id,
         says=_says(instance, stopping=stopping),
+        last_line=_last_line(instance, latest),
     )
 
 
@@ -104,6 +107,13 @@ def _says(instance: Instance, *, stopping: bool) -> str:
         grace = amounts.duration(instance.job.kill_grace_seconds)
         return f"Cancel tells all its processes to end, and kills after {grace} what is left of them."
     return "Cancel takes it out of the queue: it will not run."
+
+
+def _last_line(instance: Instance, latest: Attempt | None) -> str:
+    """Of what failed by itself. What was ended from outside has the runner's word about that at its end."""
+    if instance.status != Status.FAILED or latest is None or latest.outcome != OutcomeKind.FAILED:
+        return ""
+    return last_lines([instance.pk]).get(instance.pk, "")
 
 
 def _since(instance: Instance, latest: Attempt | None) -> datetime | None:

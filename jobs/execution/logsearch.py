@@ -69,7 +69,7 @@ def pieces(path: Path | str, stream: int | None, carried: int) -> Iterator[tuple
             found = segment_runs(path, kept, place, end)
             data = b"".join(run.data if run.stream == stream else b"\n" * run.data.count(b"\n") for run in found)
         if b"\x1b" in data:
-            data = COMMAND.sub(b"", data)
+            data = b"".join(COMMAND.split(data))
         rest = rest if segment == after else b""
         yield 1 + lines_before(path, kept[: place + 1]) - rest.count(b"\n"), rest + data
         rest, after = data[max(0, len(data) - carried) :] if carried else b"", end

@@ -13,6 +13,7 @@ from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.samples import Sample, SampleFile
 from jobs.execution.spec import Spec
 from jobs.models import Attempt
+from tests.dashboard.outputs import printed
 from tests.dashboard.places import end, make_job, make_node, make_running, make_waiting, tell
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +184,16 @@ def test_deleted_instance_is_told_to_a_page_that_shows_it(visitor, running):
     delete_job(ended.job_id, actor="ann", now=timezone.now())
     answer = visitor.get("/live/rows/", {"topic": f"instance:{ended.pk}"}).json()
     assert "does not exist" in json.dumps(answer["frames"])
+
+
+def test_failure_shows_what_it_printed_last(visitor, running):
+    printed(path_of(running.pk, 1, running.attempts.get().token), b"reading\nValueError: <row> 7\n")
+    end(running, "failed", error="exited with code 1")
+    shown = html(visitor, running)
+    assert "Failed: it exited with code 1." in shown
+    assert '<p class="verdict-last" title="The last line that it printed"><bdi>ValueError: &lt;row&gt; 7</bdi>' in shown
+
+
+def test_cancelled_one_shows_no_last_line(visitor, running):
+    printed(path_of(running.pk, 1, running.attempts.get().token), b"reading\n")
+    assert "verdict-last" not in html(visitor, end(running, "cancelled"))
