@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from jobs.core.catchup import CatchUp, due_between, latest_of
 from jobs.core.cron import parse_cron
 from jobs.core.daylight import ZoneRules
+from jobs.core.fixeddelay import FixedDelay
 from jobs.core.triggers import AtOnce, FixedRate, Once, Trigger
 from jobs.core.wallclock import WallClock
 from jobs.core.zones import zone_named
@@ -64,6 +65,7 @@ TRIGGERS = [
     FixedRate(BEGAN + MINUTE, timedelta(minutes=7), BEGAN + 100 * HOUR),
     AtOnce(HOURLY, BEGAN + 90 * MINUTE),
     Once(BEGAN + 3 * HOUR),
+    FixedDelay(HOUR, BEGAN + 5 * HOUR),
     wall("*/20 * * * *"),
     wall("30 2 * * *", "Europe/Berlin"),
     wall("* 3 29 3 *", "Europe/Berlin"),
