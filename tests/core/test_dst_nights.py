@@ -153,18 +153,18 @@ def test_once_is_as_a_fixed_fire(zone: str, text: str, expected: str) -> None:
 
 
 NIGHTS = [(zone, day) for zone, day, *_ in (*FIXED_IN_GAPS, *IN_FOLDS)]
-WISHES = [{"gap": gap, "fold": fold} for gap in ("run_after", "skip") for fold in ("first", "second", "both")]
+WISHES = [{}, {"gap": "skip", "fold": "second"}, {"gap": "run_after", "fold": "both"}, {"fold": "first"}]
 
 
 @pytest.mark.parametrize(("zone", "day"), sorted(set(NIGHTS)))
-@pytest.mark.parametrize("expression", ["*/13 * * * *", "11,41 0-5 * * *"])
+@pytest.mark.parametrize("expression", ["*/20 * * * *", "11,41 0-5 * * *"])
 def test_a_clock_that_moves_on_fires_as_previewed(zone: str, day: str, expression: str) -> None:
     noon_before = datetime.fromisoformat(day).replace(tzinfo=zone_named(zone)).astimezone(UTC) - timedelta(hours=12)
-    for wishes in ({}, *WISHES):
+    for wishes in WISHES:
         wished = trigger("cron", expression, zone, **wishes)
         now, happened = noon_before, []
-        for _ in range(24 * 60 // 7):
-            seen, now = now, now + timedelta(minutes=7)
+        for _ in range(24 * 60 // 9):
+            seen, now = now, now + timedelta(minutes=9)
             due = missed_between(wished, seen, now)
             assert due.count <= 1
             happened += [due.latest] if due.latest else []

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.core.calendared import in_calendar
@@ -19,6 +19,7 @@ def trigger(schedule_type: str, expression: str) -> Trigger:
     return parse_trigger(schedule_type, expression, zone="UTC", anchor=MADE, start=None, end=None)
 
 
+@settings(deadline=None)
 @given(st.datetimes(timezones=st.just(UTC), max_value=datetime(9990, 1, 1)), st.floats(0, 86_400), st.text())  # noqa: DTZ001 - its zone is beside it
 def test_a_wait_stays_below_its_seconds(logical_at: datetime, seconds: float, key: str) -> None:
     waited = (jittered(logical_at, seconds, key) - logical_at).total_seconds()
@@ -69,6 +70,7 @@ def test_the_shortest_gap_is_by_arithmetic(schedule_type: str, expression: str, 
     assert shortest_gap(trigger(schedule_type, expression)) == timedelta(seconds=seconds)
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, 59), min_size=1, max_size=4), st.sets(st.integers(0, 23), min_size=1, max_size=4))
 def test_no_two_fires_are_closer(minutes: set[int], hours: set[int]) -> None:
     every = trigger("cron", f"{','.join(map(str, minutes))} {','.join(map(str, hours))} * * *")
