@@ -3,7 +3,8 @@
 Time is cut into ticks; an entry lies in slot (its tick modulo the number of slots) until the hand comes to its tick
 (Varghese and Lauck, 1987, scheme 6). To set and to cancel are a dictionary's work, and nothing dead stays behind. Only
 the entries of the tick under the hand are in a heap, so they come out exactly as from `jobs.core.timetable`. What is
-rough is `next_moment`: it may be the beginning of the tick. benchmarks/timetable.py tells when this wins.
+rough is `next_moment`: it may be the beginning of the tick. benchmarks/timetable.py tells when this wins: from
+some tens of thousands of timers in an hour, by up to a factor of two.
 """
 
 from __future__ import annotations
