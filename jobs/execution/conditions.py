@@ -11,7 +11,7 @@ from jobs.execution.rundir import SPEC, WORK, RunDir
 from jobs.execution.spec import FormatError, Spec
 
 MASK = "********"
-SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIAL", re.IGNORECASE)
+SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH", re.IGNORECASE)  # rather one too many
 PASSWORD_IN_ADDRESS = re.compile(r"(://[^\s:/@]*:)[^\s/@]+@")
 
 

@@ -65,7 +65,9 @@ def test_card_says_how_it_was_run(visitor, running):
     assert shown.index("<bdi>A</bdi>") < shown.index("<bdi>B</bdi>")
 
 
-@pytest.mark.parametrize("name", ["API_TOKEN", "my_secret", "DB_PASSWORD", "AWS_KEY_ID", "PGPASSWD"])
+@pytest.mark.parametrize(
+    "name", ["API_TOKEN", "my_secret", "DB_PASSWORD", "AWS_KEY_ID", "PGPASSWD", "db_pass", "BASIC_AUTH"]
+)
 def test_secret_names_are_masked(visitor, running, name):
     run_directory(running, env={name: "hunter2"})
     shown = html(visitor, running)
@@ -197,3 +199,8 @@ def test_failure_shows_what_it_printed_last(visitor, running):
 def test_cancelled_one_shows_no_last_line(visitor, running):
     printed(path_of(running.pk, 1, running.attempts.get().token), b"reading\n")
     assert "verdict-last" not in html(visitor, end(running, "cancelled"))
+
+
+@pytest.mark.parametrize("topic", ["attempt:1", "attempt:1.", "attempt:1.x", "attempt:.1", "attempt:1.2.3"])
+def test_topic_that_names_no_attempt_is_refused(visitor, topic):
+    assert visitor.get("/live/rows/", {"topic": topic}).status_code == 400
