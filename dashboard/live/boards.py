@@ -64,6 +64,7 @@ class Boards:
                 self._boards[topic] = found
             elif found.seen_at < at and topic not in self._watched:
                 _touch(found.parts)  # nobody followed the feed for it
+                _read_soon(found.parts)  # the page that comes back knows more than it says
             found.seen_at = at
         self._watched = set(topics)
         self._forget(at)
@@ -130,6 +131,11 @@ class Boards:
         for place, (seen_at, topic) in enumerate(unwatched):
             if at - seen_at > KEPT_SECONDS or place < len(unwatched) - MOST_KEPT:
                 del self._boards[topic]
+
+
+def _read_soon(states: Iterable[_PartState]) -> None:
+    for state in states:
+        state.read_at = float("-inf")
 
 
 def _touch(states: Iterable[_PartState]) -> None:

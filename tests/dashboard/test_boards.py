@@ -126,6 +126,17 @@ def test_board_is_kept_for_who_comes_back():
     assert reader.boards.board("overview") is board
 
 
+def test_page_that_comes_back_is_not_shown_older_rows():
+    """A row deleted a moment ago came back for the pause of its list, on a page that was drawn without it."""
+    reader, job = Reader("instances:"), make_job()
+    gone, stays = make_waiting(job), make_waiting(job)
+    reader.later()
+    reader.boards.rest()
+    Instance.objects.filter(pk=gone.pk).delete()
+    reader.had.clear()
+    assert reader.later(0.5)["listed"]["order"] == [f"i{stays.pk}"]
+
+
 def test_board_nobody_wants_is_forgotten():
     reader = Reader("overview")
     reader.boards.watch([], reader.at + KEPT_SECONDS + 1)
