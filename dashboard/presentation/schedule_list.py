@@ -31,7 +31,7 @@ class LastFire:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRow:
-    """`zone` is empty where `words` say it. `in_a_row` are skips since it last ran, `skipped` and `missed` all of them."""
+    """`zone` is empty where `words` say it. `in_a_row` are skips since it last ran, `skipped` and `missed` all."""
 
     job_id: int
     job_name: str

@@ -28,8 +28,8 @@ class AttemptInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]  #
 @admin.register(Instance)
 class InstanceAdmin(ReadOnlyAdmin):
     list_display = (
-        "id", "job", "status", "cause", moment("due_at", "due"), moment("started_at", "started"),
-        moment("ended_at", "ended"), "exit_code", "attempt_count", "node",
+        "id", "job", "status", "cause", moment("started_at", "started"), moment("ended_at", "ended"), "exit_code",
+        "attempt_count", "node",
     )  # fmt: skip
     list_display_links = ("id",)
     list_filter = ("status", "cause", "node")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 
 def moment(field: str, words: str) -> Callable[[Any], str]:
@@ -16,7 +17,7 @@ def moment(field: str, words: str) -> Callable[[Any], str]:
     @admin.display(description=words, ordering=field)
     def shown(row: Any) -> str:
         at = getattr(row, field)
-        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}" if at else "-"
+        return format_html('<span class="moment">{}</span>', f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}") if at else "-"
 
     return shown
 
@@ -38,3 +39,6 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]  # no
     # A second count of all rows, only to write "12 of 1,000,000 total".
     show_full_result_count = False
     list_per_page = 50
+
+    class Media:
+        css: ClassVar = {"all": ("admin/lists.css",)}
