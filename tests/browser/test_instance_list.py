@@ -3,6 +3,7 @@
 import pytest
 
 from jobs.models import Instance
+from tests.waiting import until
 
 
 def open_list(service, page, query=""):
@@ -63,13 +64,46 @@ def test_cancel_of_all_that_match_shows_its_progress(service, signed_in):
     page = signed_in
     ids = hold_up(service)
     open_list(service, page, "q=waits")
-    page.get_by_role("link", name="Cancel all…").click()
+    page.get_by_label("All that match").check()
+    page.get_by_role("button", name="Cancel…").click()
     page.get_by_role("button", name="Cancel 3 instances").click()
     page.locator("[data-state=done]").wait_for()
     page.get_by_text("3 of 3 cancelled").wait_for()
     for one in ids[2:]:
         service.until(one, "cancelled")
     assert [service.home.status(one) for one in ids[:2]] == ["running"] * 2
+
+
+def test_ended_ones_are_deleted_and_leave_the_list(service, signed_in):
+    page = signed_in
+    ended = [service.submit("print(1)", f"ended {number}") for number in range(2)]
+    for one in ended:
+        service.until(one, "success")
+    folder = service.home.folder / "runs" / str(ended[0])
+    assert folder.exists()
+    open_list(service, page)
+    page.locator(f"[data-pick][value='{ended[0]}']").check()
+    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name="Delete 1 instance").click()
+    page.locator("[data-state=done]").wait_for()
+    page.get_by_role("link", name="Back to the instances").click()
+    page.locator(f"[data-key='i{ended[1]}']").wait_for()
+    page.locator(f"[data-key='i{ended[0]}']").wait_for(state="detached")
+    until(lambda: not folder.exists(), 10)
+
+
+def test_phone_acts_on_a_selection(service, signed_in):
+    page = signed_in
+    page.set_viewport_size({"width": 390, "height": 844})
+    failed = service.submit("raise SystemExit(3)", "breaks", max_retries=0)
+    service.until(failed, "failed")
+    open_list(service, page)
+    page.locator(f"[data-pick][value='{failed}']").check()
+    page.get_by_role("button", name="Retry…").click()
+    page.get_by_role("button", name="Retry 1 instance").click()
+    page.locator("[data-state=done]").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert Instance.objects.filter(retry_of=failed).count() == 1
 
 
 def test_rows_change_without_a_reload(service, signed_in):

@@ -47,6 +47,32 @@ def test_all_shown_are_selected_at_once(jobs):
     assert not Job.objects.filter(paused_at__isnull=True).exists()
 
 
+def test_all_that_match_are_tagged_in_the_background(jobs):
+    make("web one", tags=["web"])
+    jobs.get_by_role("searchbox").fill("tag:etl")
+    jobs.keyboard.press("Enter")
+    jobs.wait_for_url("**/jobs/?q=tag*")
+    jobs.get_by_label("All that match").check()
+    jobs.get_by_role("button", name="Add tag…").click()
+    jobs.get_by_label("Tag").fill("new <b>")
+    jobs.get_by_role("button", name="Add tag to 3 jobs").click()
+    jobs.locator("[data-state=done]").wait_for()
+    jobs.get_by_text("3 of 3 tagged.").wait_for()
+    assert Job.objects.filter(tags=["etl", "new <b>"]).count() == 3
+
+
+def test_phone_deletes_what_is_selected(jobs):
+    jobs.set_viewport_size({"width": 390, "height": 844})
+    row(jobs, "two").get_by_role("checkbox").check()
+    jobs.get_by_role("button", name="Delete…").click()
+    jobs.get_by_role("button", name="Delete 1 job").click()
+    jobs.locator("[data-state=done]").wait_for()
+    jobs.get_by_role("link", name="Back to the jobs").click()
+    row(jobs, "one").wait_for()
+    assert jobs.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert set(Job.objects.values_list("name", flat=True)) == {"one", "three"}
+
+
 def test_list_follows_and_keeps_the_selection(service, jobs):
     row(jobs, "two").get_by_role("checkbox").check()
     make("four")
