@@ -47,9 +47,13 @@ class Field:
 class Clash:
     """What two people changed at once; `theirs` is stored, `mine` is in the form. Not `both`: only they did."""
 
-    label: str
+    name: str
     theirs: str
     both: bool
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,10 @@ class JobForm:
     def faulty(self) -> list[Field]:
         return [field for field in self.fields.values() if field.errors]
 
-    @property
-    def open_folds(self) -> list[str]:
-        wrong = {field.name for field in self.faulty}
-        return [fold for fold, names in FOLDS.items() if wrong & set(names)]
+    def folds_with(self, clashes: Iterable[Clash] = ()) -> list[str]:
+        """Those with something to look at."""
+        noted = {field.name for field in self.faulty} | {clash.name for clash in clashes}
+        return [fold for fold, names in FOLDS.items() if noted & set(names)]
 
 
 def blank_form() -> JobForm:
@@ -108,7 +112,7 @@ def merged_form(posted: Mapping[str, str], job: Job) -> tuple[JobForm, list[Clas
         mine, theirs = posted.get(name, stored[name]), stored[name]
         is_mine = seen.get(name) != _digest(mine)
         if _plain(mine) != _plain(theirs) and seen.get(name) != _digest(theirs):
-            clashes.append(Clash(LABELS[name], RUNS.get(theirs) or WHENS.get(theirs) or theirs, both=is_mine))
+            clashes.append(Clash(name, RUNS.get(theirs) or WHENS.get(theirs) or theirs, both=is_mine))
         fields[name] = Field(name, mine if is_mine else theirs)
     return JobForm(fields, revision=str(job.revision), seen=seen_of(stored)), clashes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from jobs.models import Node
 # What is named so is no more shown than what was stored; nor is the password in an address.
 SECRET = re.compile(r"PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH|PRIVATE|COOKIE|SIGNATURE|DSN", re.IGNORECASE)
 PASSWORD_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]*(?=@)")
-KNOWN_FACTS = ("ROTA_JOB_NAME", "ROTA_NODE", "CPU_LIMIT", "MEMORY_LIMIT_MB")
+KNOWN_FACTS = ("ROTA_JOB_NAME", "CPU_LIMIT", "MEMORY_LIMIT_MB")
 SOURCES = {"job": "the job", "node": "the node's file", "base": "Rota", "fact": "Rota, at its start"}
 
 
@@ -37,7 +37,9 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """`fault`: a sentence, where the node's file cannot be read, and so no job can start."""
+    """`node` is empty while there are several, or none. `fault`: a sentence, where the node's file cannot be read, and
+    so no job can start.
+    """
 
     node: str
     variables: tuple[Variable, ...] = ()
@@ -64,20 +66,21 @@ def foresee(
         "job": own,
         "fact": environment.facts(launch, node),
     }
-    return Foreseen(node, tuple(_variable(key, value, layers) for key, value in whole.items()))
+    known = (*KNOWN_FACTS, *(["ROTA_NODE"] if node else []))
+    return Foreseen(node, tuple(_variable(key, value, layers, known) for key, value in whole.items()))
 
 
 def masked(name: str, value: str) -> str:
     return MASK if value and SECRET.search(name) else PASSWORD_IN_ADDRESS.sub(MASK, value)
 
 
-def _variable(name: str, value: str, layers: Mapping[str, Mapping[str, str]]) -> Variable:
+def _variable(name: str, value: str, layers: Mapping[str, Mapping[str, str]], known: Sequence[str]) -> Variable:
     found = [source for source, layer in layers.items() if name in layer]
-    unknown = found[-1] == "fact" and name not in KNOWN_FACTS
+    unknown = found[-1] == "fact" and name not in known
     return Variable(name, None if unknown else masked(name, value), found[-1], overrides=len(found) > 1)
 
 
 def _node() -> str:
     """The only node's name: of several nobody knows yet which it will be."""
     names = list(Node.objects.values_list("name", flat=True)[:2])
-    return names[0] if len(names) == 1 else "whichever node it starts on" if names else "this machine"
+    return names[0] if len(names) == 1 else ""

@@ -81,6 +81,7 @@ def form_page(
         "job": job,
         "refused": refused,
         "clashes": clashes,
+        "open_folds": form.folds_with(clashes or ()),
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
         "expressions": formfields.EXPRESSIONS,

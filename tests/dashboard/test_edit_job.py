@@ -142,7 +142,9 @@ def test_what_both_changed_is_shown_beside_mine(visitor):
     job = make()
     mine = shown(visitor, job) | {"description": "mine"}
     actions.change_job(job.pk, {"description": "theirs"}, actor="bob", now=timezone.now())
-    [clash] = visitor.post(f"/jobs/{job.pk}/edit/", mine).context["clashes"]
+    context = visitor.post(f"/jobs/{job.pk}/edit/", mine).context
+    [clash] = context["clashes"]
+    assert context["open_folds"] == ["about"]
     assert (clash.label, clash.theirs, clash.both) == ("Description", "theirs", True)
 
 

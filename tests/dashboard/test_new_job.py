@@ -172,8 +172,8 @@ def test_all_that_is_wrong_is_said_at_once(visitor):
 
 
 def test_fold_with_an_error_is_open(visitor):
-    assert send(visitor, notify_email="nobody").context["form"].open_folds == ["wrong"]
-    assert visitor.get("/jobs/new/").context["form"].open_folds == []
+    assert send(visitor, notify_email="nobody").context["open_folds"] == ["wrong"]
+    assert visitor.get("/jobs/new/").context["open_folds"] == []
 
 
 def test_past_moment_is_said_as_it_was_typed(visitor):
@@ -237,6 +237,15 @@ def test_environment_is_foreseen_as_the_runner_makes_it(visitor, settings):
         assert shown in page
     assert "s3cret" not in page
     assert "http://********@proxy:8080" in page
+
+
+def test_node_is_foreseen_only_if_there_is_one(visitor):
+    make_node("atlas")
+    assert visitor.get("/jobs/new/").context["foreseen"].node == "atlas"
+    make_node("titan")
+    found = visitor.get("/jobs/new/").context["foreseen"]
+    assert found.node == ""
+    assert [variable.value for variable in found.variables if variable.name == "ROTA_NODE"] == [None]
 
 
 def test_broken_environment_file_is_told_before_a_run(visitor, settings):

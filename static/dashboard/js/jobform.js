@@ -1,6 +1,6 @@
 // The form of a job, new or edited: shows the inputs of what is chosen, previews the next fires, proposes a name.
 const PAUSE_MS = 250;
-const BODIES = ["script_content", "command", "script_path"];
+export const BODIES = ["script_content", "command", "script_path"];
 
 export function startJobForm(form) {
   startExpressions(form);

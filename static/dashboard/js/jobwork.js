@@ -1,6 +1,6 @@
 // The form of a job: the editor, a script from a file, the environment it would find, and a run of it as a test.
 import { startEditor } from "./editor.js";
-import { whenTyped } from "./jobform.js";
+import { BODIES, whenTyped } from "./jobform.js";
 import { tick } from "./clock.js";
 
 const AGAIN_MS = 1000;
@@ -45,7 +45,7 @@ function startSurroundings(form, fold) {
     const answer = await post(form, fold.dataset.surroundings, body).catch(() => null);
     if (answer?.ok && !answer.redirected) shown.innerHTML = await answer.text();
   };
-  whenTyped(form, SHAPES, ask);
+  whenTyped(form, [...SHAPES, ...BODIES], ask); // a new name may be proposed from what runs
   fold.addEventListener("toggle", ask);
 }
 
