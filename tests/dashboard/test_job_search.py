@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from dashboard.jobsearch import JobQuery
 from dashboard.presentation.job_list import read_jobs
+from jobs.api.pages import all_tags
 from jobs.models import Schedule
 from tests.dashboard.places import end, make_job, make_node, make_running
 
@@ -49,6 +50,11 @@ def names(text="", sort="name"):
 )
 def test_search_finds_the_same(three, text, found):
     assert set(names(text)) == found
+
+
+def test_each_tag_is_known_once(three):
+    assert all_tags(10) == ["etl", "two words"]
+    assert len(all_tags(1)) == 1
 
 
 def test_jobs_without_a_run_or_fire_come_last(three):
