@@ -121,6 +121,15 @@ def test_page_apart_is_open_to_all(scene, page, template):
     assert faults(page) == {}
 
 
+@pytest.mark.parametrize(("place", "word"), [("/jobs/", "Pause…"), ("/instances/", "Retry…")])
+def test_question_before_many_is_open_to_all(scene, page, place, word):
+    page.goto(scene.service.address + place)
+    page.check("[data-pick-all] input")
+    page.get_by_role("button", name=word).click()
+    page.locator(".message h1, main form h1").wait_for()
+    assert faults(page) == {}
+
+
 def test_open_menu_and_help_are_open_to_all(scene, page):
     page.goto(scene.service.address)
     page.locator(".user summary").click()
