@@ -131,6 +131,13 @@ def test_many_nodes_are_drawn_small(visitor):
     assert "and 2 more nodes" in text(visitor)
 
 
+def test_node_that_is_away_shows_no_cells(visitor):
+    make_node(stopped_at=ago(hours=1))
+    assert "data-away" in html(visitor)
+    make_running(make_job(), make_node("bora", stopped_at=ago(hours=1)))
+    assert html(visitor).count("data-away") == 1
+
+
 def test_cell_tells_what_its_owner_asked_and_holds(visitor):
     make_running(make_job("merge"), make_node(), cores=(1, 3), virtual=1)
     shown = html(visitor)
