@@ -137,7 +137,6 @@ function release() {
   take();
   const still = place ?? read();
   const top = still?.getBoundingClientRect().top;
-  for (const row of document.querySelectorAll("[data-region] > .gone")) if (!isHeld(row)) row.remove();
   for (const listener of listeners) listener();
   for (const step of undo) step();
   if (still) scrollBack(still, top);

@@ -31,6 +31,9 @@ onRelease(() => {
     withheld.delete(region);
     if (region.isConnected) arrange(region, order, new Map([...rows, ...rowsOf(region)]));
   }
+  for (const row of document.querySelectorAll("[data-region] > .gone")) {
+    if (!withheld.has(row.parentElement) && !isHeld(row)) row.remove();
+  }
 });
 
 function find(name) {
@@ -61,14 +64,12 @@ function look(row, fresh) {
 
 function arrange(region, order, present) {
   const wanted = new Set(order);
-  for (const row of [...region.children]) {
-    const gone = !wanted.has(row.dataset.key);
-    row.classList.toggle("gone", gone);
-    if (gone && !isHeld(row)) row.remove();
-  }
+  for (const row of region.children) row.classList.toggle("gone", !wanted.has(row.dataset.key));
   const fixed = fixedRow(region);
   const below = fixed ? order.slice(firstBelow(region, fixed, order)) : order;
   put(region, below, present, fixed);
+  // A list that turns over is not emptied around the pointer.
+  dropGone(region, fixed ? order.length : 0);
   const missing = order.filter((key) => present.get(key) && !present.get(key).isConnected);
   const rows = new Map(missing.map((key) => [key, present.get(key)]));
   if (fixed) withheld.set(region, { order, rows });
@@ -104,6 +105,12 @@ function put(region, order, present, fixed) {
     else region.insertBefore(row, next);
   }
   if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+}
+
+function dropGone(region, least) {
+  for (const row of [...region.children].reverse()) {
+    if (row.classList.contains("gone") && region.childElementCount > least && !isHeld(row)) row.remove();
+  }
 }
 
 function isBelow(row, fixed) {
