@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 
 from dashboard.jobsearch import query_in
-from dashboard.presentation.beat import read_beat
 from dashboard.presentation.attempts import read_attempt
+from dashboard.presentation.beat import read_beat
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.instance_list import read_list_at
