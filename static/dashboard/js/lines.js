@@ -213,7 +213,7 @@ function styled(text, { bold, faint: dim, italic, underline, fg, bg }) {
 // Colours out of 16 million are meant for any background: on ours the dark ones are lightened until they can be read.
 function readable(rgb) {
   let shown = rgb;
-  while (luminance(shown) < 0.2) shown = shown.map((part) => Math.min(255, Math.round(part * 0.85 + 255 * 0.15)));
+  while (luminance(shown) < 0.23) shown = shown.map((part) => Math.min(255, Math.round(part * 0.85 + 255 * 0.15)));
   return shown;
 }
 
