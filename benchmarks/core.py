@@ -23,7 +23,7 @@ from _bench import show
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
 from jobs.core.inputs import Ended, InstanceGone, InstanceSeen, JobChanged
-from jobs.core.order import by_priority
+from jobs.core.order import ByPriority
 from jobs.core.records import Instance, Job, Outcome
 from jobs.core.states import OutcomeKind, Status
 
@@ -38,7 +38,7 @@ def main() -> None:
     tokens = count()
     engine = Engine(
         CoreManager(range(8), overcommit=1.0),
-        order=by_priority,
+        order=ByPriority(),
         new_token=lambda: f"token-{next(tokens)}",
         uniform=lambda _low, high: high,
     )

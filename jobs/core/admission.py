@@ -2,7 +2,8 @@
 
 Big and small: when the first in order does not fit, smaller ones may go ahead if they are expected to end before it
 could start anyway, or for as long as its patience lasts; after that the cores that come free are kept for it. So it
-never starves, and cores are not idle for its sake longer than they must be.
+never starves, and cores are not idle for its sake longer than they must be. Who is held back by a limit, and not by
+room, keeps nobody else waiting.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.core.cores import CoreManager
+from jobs.core.limits import Limits
 from jobs.core.prediction import Holding, Room, earliest_start
-from jobs.core.ready import ReadySet
-from jobs.core.records import Allocation, Demand, Hold
+from jobs.core.ready import Needs, ReadySet
+from jobs.core.records import Allocation, Hold
 
 PATIENCE = timedelta(seconds=60)
 
@@ -29,12 +31,26 @@ class Candidate:
 
 @dataclass(slots=True)
 class Admission:
-    """`starts` in order. `holds`: for the first of each demand class that waits. `kept_for`: the big one, if any."""
+    """`starts` in order. `holds`: for the first of each kind of needs that waits. `kept_for`: the big one, if any."""
 
     starts: list[tuple[int, Allocation]] = field(default_factory=list)
     holds: dict[int, Hold] = field(default_factory=dict)
     kept_for: int | None = None
     look_again_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What admission decides by. `busy_with(job, instance)`: another instance of the job that is under way."""
+
+    ready: ReadySet
+    manager: CoreManager
+    limits: Limits
+    candidate: Callable[[int], Candidate]
+    busy_with: Callable[[int, int], int | None]
+    holdings: Callable[[], Iterable[Holding]]
+    load: Mapping[int, float]
+    patience: timedelta = PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,93 +62,101 @@ class _Big:
     patient_until: datetime
 
 
-def admit(
-    ready: ReadySet,
-    manager: CoreManager,
-    candidate: Callable[[int], Candidate],
-    holdings: Callable[[], Iterable[Holding]],
-    now: datetime,
-    load: Mapping[int, float],
-) -> Admission:
-    """Start all that may start; allocates from `manager` and takes from `ready` what starts."""
-    result = Admission()
-    big: _Big | None = None
-    waiting = {demand: place for demand in ready.demands() if (place := ready.first(demand)) is not None}
-    while waiting:
-        demand = min(waiting, key=waiting.__getitem__)
-        _, instance_id = waiting[demand]
-        hold = _reason_to_hold(demand, instance_id, candidate, manager, big, now)
+def admit(around: Surroundings, now: datetime) -> Admission:
+    """Start all that may start; allocates from the manager and the limits, and takes from the ready set what starts."""
+    return _Pass(around, now).run()
+
+
+class _Pass:
+    def __init__(self, around: Surroundings, now: datetime) -> None:
+        self._around = around
+        self._now = now
+        self._result = Admission()
+        self._big: _Big | None = None
+        self._alone: dict[int, int] = {}
+
+    def run(self) -> Admission:
+        ready = self._around.ready
+        waiting = {needs: place for needs in ready.kinds() if (place := ready.first(needs)) is not None}
+        while waiting:
+            needs = min(waiting, key=waiting.__getitem__)
+            self._look_at(waiting.pop(needs)[1], needs)
+            following = ready.first(needs)
+            if following is not None and following[1] not in self._result.holds:
+                waiting[needs] = following
+        if self._big is not None and self._result.holds:
+            # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
+            patient = self._now < self._big.patient_until
+            self._result.kept_for = None if patient else self._big.instance_id
+            if patient:
+                self._look_again_at(self._big.patient_until)
+        return self._result
+
+    def _look_at(self, instance_id: int, needs: Needs) -> None:
+        hold = self._limit(instance_id, needs)
         if hold is None:
-            result.starts.append((instance_id, _start(ready, manager, instance_id, demand, load)))
-            place = ready.first(demand)
-            if place is None:
-                del waiting[demand]
-            else:
-                waiting[demand] = place
-            continue
-        del waiting[demand]
-        result.holds[instance_id] = hold
-        if big is None and manager.can_ever(demand):
-            started = [_holding_of(started_id, held, candidate, now) for started_id, held in result.starts]
-            big = _as_big(demand, instance_id, candidate, manager, [*holdings(), *started], now)
-    if big is not None and result.holds:
-        # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
-        result.kept_for = big.instance_id if now >= big.patient_until else None
-        result.look_again_at = big.patient_until if now < big.patient_until else None
-    return result
+            hold = self._no_room(instance_id, needs)
+        if hold is None:
+            self._result.starts.append((instance_id, self._start(instance_id, needs)))
+        else:
+            self._result.holds[instance_id] = hold
 
+    def _limit(self, instance_id: int, needs: Needs) -> Hold | None:
+        """What holds it back whatever room there is."""
+        if not self._around.manager.can_ever(needs.demand):
+            return Hold("node_too_small")
+        if needs.alone is not None:
+            other = self._alone.get(needs.alone) or self._around.busy_with(needs.alone, instance_id)
+            if other is not None:
+                return Hold("overlap", {"instance": other})
+        lacking = self._around.limits.lacks(needs.limits, needs.rates, self._now)
+        if lacking is None:
+            return None
+        hold, at = lacking
+        if at is not None:
+            self._look_again_at(at)
+        return hold
 
-def _reason_to_hold(
-    demand: Demand,
-    instance_id: int,
-    candidate: Callable[[int], Candidate],
-    manager: CoreManager,
-    big: _Big | None,
-    now: datetime,
-) -> Hold | None:
-    if not manager.can_ever(demand):
-        return Hold("node_too_small")
-    lacking = manager.lacks(demand)
-    if lacking:
-        return Hold(lacking)
-    if big is None or now < big.patient_until or _ends_before(candidate(instance_id), big, now):
-        return None
-    return Hold("behind", {"instance": big.instance_id})
+    def _no_room(self, instance_id: int, needs: Needs) -> Hold | None:
+        lacking = self._around.manager.lacks(needs.demand)
+        if lacking:
+            if self._big is None:
+                self._big = self._as_big(instance_id, needs)
+            return Hold(lacking)
+        big = self._big
+        if big is None or self._now < big.patient_until or self._ends_before(instance_id, big):
+            return None
+        return Hold("behind", {"instance": big.instance_id})
 
+    def _ends_before(self, instance_id: int, big: _Big) -> bool:
+        seconds = self._around.candidate(instance_id).seconds
+        if seconds is None or big.could_start_at is None:
+            return False
+        return self._now + timedelta(seconds=seconds) <= big.could_start_at
 
-def _ends_before(candidate: Candidate, big: _Big, now: datetime) -> bool:
-    if candidate.seconds is None or big.could_start_at is None:
-        return False
-    return now + timedelta(seconds=candidate.seconds) <= big.could_start_at
+    def _start(self, instance_id: int, needs: Needs) -> Allocation:
+        allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
+        if allocation is None:
+            raise AssertionError(f"instance {instance_id} was found to fit and then did not")
+        self._around.limits.take(instance_id, needs.limits, needs.rates, self._now)
+        self._around.ready.discard(instance_id)
+        if needs.alone is not None:
+            self._alone[needs.alone] = instance_id
+        return allocation
 
+    def _as_big(self, instance_id: int, needs: Needs) -> _Big:
+        manager = self._around.manager
+        free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
+        started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
+        prediction = earliest_start(needs.demand, free, [*self._around.holdings(), *started], self._now)
+        queued_at = self._around.candidate(instance_id).queued_at
+        return _Big(instance_id, prediction.at, queued_at + self._around.patience)
 
-def _start(
-    ready: ReadySet, manager: CoreManager, instance_id: int, demand: Demand, load: Mapping[int, float]
-) -> Allocation:
-    allocation = manager.allocate(instance_id, demand, load)
-    if allocation is None:
-        raise AssertionError(f"instance {instance_id} was found to fit and then did not")
-    ready.discard(instance_id)
-    return allocation
+    def _holding_of(self, instance_id: int, allocation: Allocation) -> Holding:
+        """What was started in this very pass holds its cores too."""
+        seconds = self._around.candidate(instance_id).seconds
+        ends_at = None if seconds is None else self._now + timedelta(seconds=seconds)
+        return Holding(instance_id, len(allocation.cores) + allocation.virtual, allocation.memory_mb, ends_at)
 
-
-def _as_big(
-    demand: Demand,
-    instance_id: int,
-    candidate: Callable[[int], Candidate],
-    manager: CoreManager,
-    holdings: Iterable[Holding],
-    now: datetime,
-) -> _Big:
-    free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
-    prediction = earliest_start(demand, free, holdings, now)
-    return _Big(instance_id, prediction.at, candidate(instance_id).queued_at + PATIENCE)
-
-
-def _holding_of(
-    instance_id: int, allocation: Allocation, candidate: Callable[[int], Candidate], now: datetime
-) -> Holding:
-    """What was started in this very pass holds its cores too."""
-    seconds = candidate(instance_id).seconds
-    ends_at = None if seconds is None else now + timedelta(seconds=seconds)
-    return Holding(instance_id, len(allocation.cores) + allocation.virtual, allocation.memory_mb, ends_at)
+    def _look_again_at(self, moment: datetime) -> None:
+        self._result.look_again_at = min(self._result.look_again_at or moment, moment)

@@ -5,16 +5,44 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.core.records import Allocation, Hold, Outcome
+from jobs.core.records import Allocation, Blame, Hold, Outcome
 from jobs.core.states import Status
 
 
 @dataclass(frozen=True, slots=True)
-class Fire:
-    """A schedule came due, and makes an instance with this place in the order; or makes none, for this `reason`.
+class Birth:
+    """An instance that a fire makes: queued with its place in the order, or pending until it is due and may run.
 
-    `missed` counts earlier fires that this one stands for. `next_at` is the fire after it, None when there is none.
-    The store gives the instance its id and hands it back as born.
+    `bound`: it is made only while fewer than this many of its job's instances have not ended, None: in any case.
+    """
+
+    job_id: int
+    logical_at: datetime
+    due_at: datetime
+    status: Status
+    queued_at: datetime | None = None
+    order_key: int | None = None
+    serial: bool = False
+    bound: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """`count` fires, the latest of them at `logical_at`, that become no instance, and why."""
+
+    code: str
+    reason: str
+    logical_at: datetime
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fire:
+    """A schedule came due. `births` come in the order in which they may start: upstreams before what waits for them.
+
+    `logical_at` is the latest fire that is decided by this, `missed` counts earlier ones that a later one stands for,
+    `next_at` is the fire after it, None when there is none. The store gives the instances their ids and hands them back
+    as born.
     """
 
     schedule_id: int
@@ -22,10 +50,18 @@ class Fire:
     job_revision: int
     logical_at: datetime
     next_at: datetime | None
-    missed: int
-    queued_at: datetime
-    order_key: int
-    reason: str = ""
+    missed: int = 0
+    births: tuple[Birth, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rearm:
+    """A schedule that counts from the end of the last run fires next at `next_at`."""
+
+    schedule_id: int
+    job_id: int
+    next_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +86,10 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """queued -> running, with the cores that it gets. Refused if it was moved, edited or paused meanwhile."""
+    """queued -> running, with the cores that it gets. Refused if it was moved, edited or paused meanwhile.
+
+    `limits` and `rates`: what it takes one of, which the store checks again if other nodes take of them too.
+    """
 
     instance_id: int
     job_id: int
@@ -58,6 +97,8 @@ class Start:
     attempt: int
     token: str
     allocation: Allocation
+    limits: tuple[str, ...] = ()
+    rates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +125,8 @@ class Begin:
 class Finish:
     """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued.
 
-    `usual_seconds`: the usual duration of its job from now on, None when this end does not change it.
+    `usual_seconds`: the usual duration of its job from now on, None when this end does not change it. `failures`: how
+    many of its job's instances in a row have failed by now, None when this end does not change it.
     """
 
     instance_id: int
@@ -95,6 +137,40 @@ class Finish:
     status: Status
     retry_at: datetime | None = None
     usual_seconds: float | None = None
+    failures: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dismiss:
+    """An instance that waits ends without another attempt: upstream_failed, skipped, cancelled or failed.
+
+    `code` and `reason` say why. `blame` is the first cause of an upstream_failed one.
+    """
+
+    instance_id: int
+    job_id: int
+    from_status: Status
+    status: Status
+    code: str
+    reason: str
+    blame: Blame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The wish that a running instance be cancelled, because a newer one replaces it."""
+
+    instance_id: int
+    job_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A job has failed so often in a row that nothing more of it is to start."""
+
+    job_id: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +182,7 @@ class Stop:
     token: str
 
 
-Decision = Fire | Flag | Queue | Start | Wait | Begin | Finish | Stop
+Decision = Fire | Rearm | Flag | Queue | Dismiss | Withdraw | Pause | Start | Wait | Begin | Finish | Stop
 
 
 @dataclass(frozen=True, slots=True)

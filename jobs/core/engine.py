@@ -7,13 +7,16 @@ decides as if every decision will be committed; what the store refused is told t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from jobs.core import retry
-from jobs.core.admission import Candidate, admit
+from jobs.core.admission import PATIENCE, Candidate, Surroundings, admit
+from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
-from jobs.core.decisions import Begin, Decision, Finish, Plan, Queue, Start, Stop, Wait
+from jobs.core.decisions import Begin, Decision, Dismiss, Finish, Plan, Start, Stop, Wait, Withdraw
+from jobs.core.ending import Endings
 from jobs.core.firing import Schedules
+from jobs.core.graph import Graph
 from jobs.core.inputs import (
     AdmissionChanged,
     Began,
@@ -23,44 +26,48 @@ from jobs.core.inputs import (
     InstanceSeen,
     JobChanged,
     JobGone,
+    LimitsChanged,
     ScheduleChanged,
     ScheduleGone,
 )
 from jobs.core.known import KnownInstances, Run
-from jobs.core.order import OrderKey
+from jobs.core.limits import Limits
+from jobs.core.order import Order
 from jobs.core.port import Committed
 from jobs.core.prediction import Holding, expected_end
-from jobs.core.ready import ReadySet
-from jobs.core.records import Allocation, Hold, Instance, Job, Outcome
-from jobs.core.states import ENDED_BY, OutcomeKind, Status
-from jobs.core.timetable import Timetable
+from jobs.core.records import Allocation, Hold, Instance, Job
+from jobs.core.states import LIVE, TERMINAL, WAITING, Status
+from jobs.core.waiting import Waiting
 
 
 class Engine:
     """One node's engine. Not thread-safe: its thread owns it.
 
     `new_token` gives an attempt's token, `uniform(a, b)` a random number: arguments, so that a test or a simulation can
-    repeat a pass exactly.
+    repeat a pass exactly. `patience`: how long smaller ones may overtake a big one.
     """
 
     def __init__(
         self,
         manager: CoreManager,
         *,
-        order: OrderKey,
+        order: Order,
         new_token: Callable[[], str],
         uniform: Callable[[float, float], float],
+        patience: timedelta = PATIENCE,
     ) -> None:
         self.manager = manager
-        self.ready = ReadySet()
         self.known = KnownInstances()
-        self.schedules = Schedules()
+        self.graph = Graph()
+        self.limits = Limits()
+        self.waiting = Waiting(self.known, self.graph, self.limits, order)
+        self.schedules = Schedules(self.known, Births(self.known, self.graph, order))
         self.kept_for: int | None = None
+        self._endings = Endings(self.known, uniform)
         self._order = order
         self._new_token = new_token
-        self._uniform = uniform
-        self._due: Timetable[int] = Timetable()
-        self._patience_at: datetime | None = None
+        self._patience = patience
+        self._look_again_at: datetime | None = None
         self._stopped = ""
         self._held: dict[int, Hold] = {}
 
@@ -72,21 +79,24 @@ class Engine:
         for told in inputs:
             decisions.extend(self._take(told, now))
         decisions.extend(self._fire(now))
-        decisions.extend(self._queue_due(now))
+        decisions.extend(self.waiting.dismiss_late(now))
+        decisions.extend(self.waiting.judge())
+        decisions.extend(self.waiting.queue_due(now))
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
 
     def wake_at(self) -> datetime | None:
         """When to step next if nothing happens before; None: only when something does."""
-        moments = (self.schedules.next_moment(), self._due.next_moment(), self._patience_at)
+        moments = (self.schedules.next_moment(), self.waiting.next_moment(), self._look_again_at)
         return min((moment for moment in moments if moment is not None), default=None)
 
     def adopt(self, job: Job, instance: Instance, run: Run) -> None:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
-        self.known.put_job(job)
+        self._put_job(job)
         self.known.put(instance)
         self.known.running[instance.id] = run
         self.manager.restore(instance.id, run.allocation)
+        self.limits.hold(instance.id, job.limits)
 
     def settle(self, committed: Committed) -> list[Input]:
         """After a commit: what to tell the next step. Where somebody else was first: forget, and give cores back.
@@ -112,20 +122,29 @@ class Engine:
             case Began():
                 return self._began(told)
             case InstanceSeen(instance):
-                return self._seen(instance)
+                return self._seen(instance, now)
             case InstanceGone(instance_id):
                 return self._instance_gone(instance_id)
             case JobChanged(job):
                 return self._job_changed(job)
-            case JobGone(job_id):
-                self._job_gone(job_id)
             case ScheduleChanged():
                 return self.schedules.put(told)
+            case _:
+                self._take_quietly(told)
+                return ()
+
+    def _take_quietly(self, told: JobGone | ScheduleGone | AdmissionChanged | LimitsChanged) -> None:
+        """Facts that nothing is decided by at once."""
+        match told:
+            case JobGone(job_id):
+                self._job_gone(job_id)
             case ScheduleGone(job_id):
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
                 self._stopped = stopped
-        return ()
+            case LimitsChanged(maxima, rates):
+                self.limits.set(maxima, rates)
+                self.waiting.put_again(self.known.all_queued())
 
     def _began(self, told: Began) -> Sequence[Decision]:
         run = self.known.running.get(told.instance_id)
@@ -139,51 +158,29 @@ class Engine:
         if run is None or run.token != told.token:
             return ()
         instance = self.known.instances[told.instance_id]
-        self.manager.release(instance.id)
+        self._release(instance.id)
         self.known.stopped(instance.id)
-        return [self._finish(instance, run, told.outcome, now)]
+        finish, *pauses = self._endings.of(instance, run, told.outcome, now)
+        if finish.status in LIVE:
+            self.waiting.put(self.known.instances[instance.id])
+            return [finish]
+        self.waiting.noted(replace(instance, status=finish.status))
+        return [finish, *pauses, *self.schedules.ended(instance.job_id, told.outcome.ended_at)]
 
-    def _finish(self, instance: Instance, run: Run, outcome: Outcome, now: datetime) -> Finish:
-        usual = None
-        if outcome.kind is OutcomeKind.SUCCESS and outcome.duration_seconds is not None:
-            usual = self.known.note_duration(instance.job_id, outcome.duration_seconds)
-        status, retry_at = self._what_follows(instance, outcome, now)
-        self._follow(instance, status, retry_at, outcome)
-        return Finish(instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at, usual)
-
-    def _what_follows(self, instance: Instance, outcome: Outcome, now: datetime) -> tuple[Status, datetime | None]:
-        policy = self.known.job(instance.job_id).retry
-        lost = outcome.kind is OutcomeKind.LOST
-        if instance.cancel_requested:
-            return Status.CANCELLED if lost else ENDED_BY[outcome.kind], None
-        if lost and retry.may_be_taken_over(instance):
-            return Status.RETRYING, now + timedelta(seconds=retry.lost_wait_seconds(instance))
-        if retry.may_retry(policy, instance, outcome):
-            seconds = retry.backoff_seconds(policy, instance.attempts - instance.lost_attempts, self._uniform)
-            return Status.RETRYING, now + timedelta(seconds=seconds)
-        return ENDED_BY[outcome.kind], None
-
-    def _follow(self, instance: Instance, status: Status, retry_at: datetime | None, outcome: Outcome) -> None:
-        lost = instance.lost_attempts + (outcome.kind is OutcomeKind.LOST)
-        self.known.move(instance.id, status, retry_at=retry_at, lost_attempts=lost)
-        if status is Status.RETRYING and retry_at is not None:
-            self._due.set(instance.id, retry_at)
-
-    def _seen(self, instance: Instance) -> Sequence[Decision]:
+    def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:
         run = self.known.running.get(instance.id)
         if run is not None:
+            self.waiting.noted(instance)
             return self._seen_while_running(instance, run)
         if instance.id in self.known.instances:
             self._forget(instance.id)
         self.known.put(instance)
-        match instance.status:
-            case Status.PENDING:
-                self._due.set(instance.id, instance.due_at)
-            case Status.RETRYING if instance.retry_at is not None:
-                self._due.set(instance.id, instance.retry_at)
-            case Status.QUEUED:
-                self._make_ready(instance)
-        return ()
+        if instance.status in WAITING:
+            self.waiting.put(instance)
+        elif instance.status is Status.RUNNING:
+            self.limits.hold(instance.id, self.known.job(instance.job_id).limits)
+        self.waiting.noted(instance)
+        return self.schedules.ended(instance.job_id, now) if instance.status in TERMINAL else ()
 
     def _seen_while_running(self, instance: Instance, run: Run) -> Sequence[Decision]:
         """Whatever became of its row, the process is this node's until it has ended, and so are its cores."""
@@ -203,67 +200,90 @@ class Engine:
 
     def _job_changed(self, job: Job) -> Sequence[Decision]:
         before = self.known.find_job(job.id)
+        self._put_job(job)
+        if before is None:
+            return ()
+        self.waiting.edges_changed(job.id)
+        queued = self.known.queued_of(job.id)
+        self.waiting.put_again(queued)
+        if not job.paused or before.paused:
+            return ()
+        return [wait for instance in queued for wait in self._hold(instance.id, Hold("paused"))]
+
+    def _put_job(self, job: Job) -> None:
         self.known.put_job(job)
-        decisions: list[Decision] = []
-        if before is not None and (before.demand, before.paused) == (job.demand, job.paused):
-            return decisions
-        for instance in self.known.queued_of(job.id):
-            self.ready.discard(instance.id)
-            self._make_ready(instance)
-            if job.paused:
-                decisions.extend(self._hold(instance.id, Hold("paused")))
-        return decisions
+        self.graph.put(job.id, job.upstreams)
+        self.limits.set_job(job.id, job.max_running)
 
     def _job_gone(self, job_id: int) -> None:
         self.schedules.remove_job(job_id)
+        self.graph.drop(job_id)
+        self.limits.set_job(job_id, None)
         for instance in self.known.waiting_of(job_id):
             self._forget(instance.id)
         self.known.drop_job(job_id)
 
-    def _make_ready(self, instance: Instance) -> None:
-        """A paused job's instances keep their place but are not looked at."""
-        job = self.known.job(instance.job_id)
-        if instance.order_key is None:
-            raise ValueError(
-                f"instance {instance.id} is queued without a place in the order; the store never does that"
-            )
-        if not job.paused:
-            self.ready.add(instance.id, instance.order_key, job.demand)
+    def _release(self, instance_id: int) -> None:
+        self.manager.release(instance_id)
+        self.limits.release(instance_id)
 
     def _forget(self, instance_id: int) -> None:
-        self._due.cancel(instance_id)
-        self.ready.discard(instance_id)
+        instance = self.known.instances.get(instance_id)
+        if instance is not None:
+            self.waiting.forget(instance)
         self._held.pop(instance_id, None)
-        self.manager.release(instance_id)
+        self._release(instance_id)
         self.known.forget(instance_id)
 
     # --- time ---
 
     def _fire(self, now: datetime) -> Sequence[Decision]:
-        fires = self.schedules.fire(now, self.known, self._order)
-        return [*self.schedules.take_flags(), *fires]
+        fired = self.schedules.fire(now)
+        decisions: list[Decision] = [*self.schedules.take_flags()]
+        for one in fired:
+            decisions.append(one.fire)
+            for instance_id in one.replaced:
+                decisions.extend(self._replace(instance_id))
+        return decisions
 
-    def _queue_due(self, now: datetime) -> list[Decision]:
-        decisions: list[Decision] = []
-        for instance_id in self._due.take_due(now):
-            instance = self.known.instances[instance_id]
-            job = self.known.job(instance.job_id)
-            queued_at = instance.queued_at or now
-            key = instance.order_key if instance.order_key is not None else self._order(job.priority, now)
-            decisions.append(Queue(instance.id, instance.job_id, instance.status, queued_at, key))
-            self._make_ready(self.known.move(instance.id, Status.QUEUED, queued_at=queued_at, order_key=key))
+    def _replace(self, instance_id: int) -> Sequence[Decision]:
+        """An instance is cancelled because a newer one of its job is to run instead."""
+        instance = self.known.instances.get(instance_id)
+        reason = "was replaced by a newer instance of its job"
+        if instance is None or instance.cancel_requested:
+            return ()
+        if instance.status in WAITING:
+            dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, "replaced", reason)
+            self._held.pop(instance_id, None)
+            self.waiting.dismiss(dismiss)
+            return [dismiss]
+        self.known.wish_cancel(instance_id)
+        decisions: list[Decision] = [Withdraw(instance.id, instance.job_id, reason)]
+        run = self.known.running.get(instance_id)
+        if run is not None:
+            decisions.append(Stop(instance_id, run.attempt, run.token))
         return decisions
 
     # --- cores ---
 
     def _admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
-        self._patience_at = None
-        if self._stopped or not len(self.ready):
+        self._look_again_at = None
+        if self._stopped or not len(self.waiting.ready):
             self.kept_for = None
             return []
-        admission = admit(self.ready, self.manager, self._candidate, lambda: self.holdings(now), now, load)
+        around = Surroundings(
+            self.waiting.ready,
+            self.manager,
+            self.limits,
+            self._candidate,
+            lambda job_id, instance_id: self.known.busy_with(job_id, but=instance_id),
+            lambda: self.holdings(now),
+            load,
+            self._patience,
+        )
+        admission = admit(around, now)
         self.kept_for = admission.kept_for
-        self._patience_at = admission.look_again_at
+        self._look_again_at = admission.look_again_at
         decisions: list[Decision] = [self._start(instance_id, held, now) for instance_id, held in admission.starts]
         for instance_id, hold in admission.holds.items():
             decisions.extend(self._hold(instance_id, hold))
@@ -280,8 +300,12 @@ class Engine:
         self._held.pop(instance_id, None)
         attempt = instance.attempts + 1
         run = Run(self._new_token(), attempt, allocation, now)
+        self.waiting.started(instance_id)
+        if instance.order_key is not None:
+            self._order.started(instance.order_key, job.tenant)
         self.known.started(instance_id, run)
-        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation)
+        limits, rates = self.limits.that_bind(job.limits, job.rates)
+        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)
 
     def _hold(self, instance_id: int, hold: Hold) -> list[Decision]:
         """Only a reason that changed is written: a queue that stands still costs no rows."""

@@ -1,55 +1,76 @@
-"""Schedules that come due: which fire makes an instance, and what became of the others."""
+"""Schedules that come due: which of their dates become instances, and what became of the others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from jobs.core.decisions import Fire, Flag
+from jobs.core.births import Births
+from jobs.core.calendared import Skipped, blocked_between
+from jobs.core.catchup import CatchUp, Due, due_between
+from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
 from jobs.core.inputs import ScheduleChanged
 from jobs.core.known import KnownInstances
-from jobs.core.order import OrderKey
+from jobs.core.policies import FirePolicy, Overlap
+from jobs.core.records import Instance, Job
 from jobs.core.timetable import Timetable
-from jobs.core.triggers import Trigger, missed_between
+from jobs.core.triggers import Following, Trigger, latest_between
 
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """`seen_until`: every fire up to this moment has been decided, or was never to happen."""
+    """`seen_until`: every fire up to this moment has been decided, or was never to happen. `next_at`: the next one."""
 
     job_id: int
     trigger: Trigger
     seen_until: datetime
+    policy: FirePolicy
+    zone: str
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """One fire, and the instances that are cancelled for what it makes."""
+
+    fire: Fire
+    replaced: tuple[int, ...] = ()
 
 
 class Schedules:
     """The schedules of this engine and the timetable of their next fires."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownInstances, births: Births) -> None:
+        self._known = known
+        self._births = births
         self._watched: dict[int, _Watched] = {}
+        self._of_job: dict[int, int] = {}
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
     def put(self, told: ScheduleChanged) -> list[Flag]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
-        watched = _Watched(told.job_id, told.trigger, told.watched_from)
+        watched = _Watched(told.job_id, told.trigger, told.watched_from, told.policy, told.zone)
         try:
-            following = told.trigger.next_after(told.watched_from)
+            following = self._first(told)
         except Exception as error:  # noqa: BLE001 - one schedule's arithmetic must not stop all others
             return [_flag(told.schedule_id, told.job_id, error)]
-        if following is not None:
-            self._watched[told.schedule_id] = watched
-            self._timetable.set(told.schedule_id, following)
+        if following is not None or isinstance(told.trigger, Following):
+            self._of_job[told.job_id] = told.schedule_id
+            self._wait_for(told.schedule_id, watched, following)
         return []
 
     def remove(self, schedule_id: int) -> None:
-        self._watched.pop(schedule_id, None)
+        watched = self._watched.pop(schedule_id, None)
         self._timetable.cancel(schedule_id)
+        if watched is not None:
+            self._of_job.pop(watched.job_id, None)
 
     def remove_job(self, job_id: int) -> None:
-        for schedule_id in [i for i, watched in self._watched.items() if watched.job_id == job_id]:
-            self.remove(schedule_id)
+        if job_id in self._of_job:
+            self.remove(self._of_job[job_id])
 
     def next_moment(self) -> datetime | None:
         return self._timetable.next_moment()
@@ -59,48 +80,158 @@ class Schedules:
         flags, self._flags = self._flags, []
         return flags
 
-    def fire(self, now: datetime, known: KnownInstances, order: OrderKey) -> list[Fire]:
-        """At most one fire per schedule: what was missed while nothing was running coalesces into the latest."""
-        fires: list[Fire] = []
+    def fire(self, now: datetime) -> list[Fired]:
+        """At most one fire per schedule, which stands for all that came due since the last."""
+        fired: list[Fired] = []
         for schedule_id in list(self._timetable.take_due(now)):
             watched = self._watched[schedule_id]
             try:
-                fires.append(self._fire_one(schedule_id, watched, now, known, order))
+                fired.append(self._fire_one(schedule_id, watched, now))
             except Exception as error:  # noqa: BLE001 - one schedule's arithmetic must not stop all others
                 self.remove(schedule_id)
                 self._flags.append(_flag(schedule_id, watched.job_id, error))
-        return fires
+        return fired
 
-    def _fire_one(
-        self, schedule_id: int, watched: _Watched, now: datetime, known: KnownInstances, order: OrderKey
-    ) -> Fire:
-        due = missed_between(watched.trigger, watched.seen_until, now)
-        if due.latest is None:
-            raise ValueError("its trigger named a moment, and then no fire up to that moment")
-        following = watched.trigger.next_after(now)
-        job = known.job(watched.job_id)
-        unfinished = known.unfinished_of(job.id)
-        self._watched[schedule_id] = replace(watched, seen_until=now)
+    def ended(self, job_id: int, at: datetime) -> list[Rearm]:
+        """An instance of the job ended: from the last of them a fixed delay counts on."""
+        schedule_id = self._of_job.get(job_id)
+        if schedule_id is None:
+            return []
+        watched = self._watched[schedule_id]
+        if not isinstance(watched.trigger, Following) or watched.next_at or self._known.under_way([job_id]):
+            return []
+        following = watched.trigger.after_end(at)
         if following is None:
             self.remove(schedule_id)
+            return []
+        self._wait_for(schedule_id, watched, following)
+        return [Rearm(schedule_id, job_id, following)]
+
+    def _first(self, told: ScheduleChanged) -> datetime | None:
+        if not isinstance(told.trigger, Following):
+            return told.trigger.next_after(told.watched_from)
+        if self._known.under_way([told.job_id]):
+            return None  # its end tells
+        return told.next_at or told.trigger.after_end(told.watched_from)
+
+    def _fire_one(self, schedule_id: int, watched: _Watched, now: datetime) -> Fired:
+        latest = _latest(watched, now)
+        if latest is None:
+            raise ValueError("its trigger named a moment, and then no fire up to that moment")
+        job = self._known.job(watched.job_id)
+        due = _due(watched, latest, now)
+        made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
+        if not due.fires:
+            skips = (Skip("missed", "was due while nothing was running", latest, due.missed),)
+        waits_for_end = isinstance(watched.trigger, Following) and bool(made)
+        following = self._go_on(schedule_id, watched, now, waits_for_end=waits_for_end)
+        skips = (*_blocked(watched, now), *skips)
+        fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
+        return Fired(fire, replaced)
+
+    def _go_on(self, schedule_id: int, watched: _Watched, now: datetime, *, waits_for_end: bool) -> datetime | None:
+        """Watch for the next fire, and say when it is."""
+        if isinstance(watched.trigger, Following):
+            following = None if waits_for_end else watched.trigger.after_end(now)
         else:
+            following = watched.trigger.next_after(now)
+        if following is None and not waits_for_end:
+            self.remove(schedule_id)
+        else:
+            self._wait_for(schedule_id, replace(watched, seen_until=now), following)
+        return following
+
+    def _wait_for(self, schedule_id: int, watched: _Watched, following: datetime | None) -> None:
+        self._watched[schedule_id] = replace(watched, next_at=following)
+        if following is not None:
             self._timetable.set(schedule_id, following)
-        return Fire(
-            schedule_id,
-            job.id,
-            job.revision,
-            due.latest,
-            following,
-            missed=due.count - 1,
-            queued_at=now,
-            order_key=order(job.priority, now),
-            reason=overlap(unfinished) if unfinished is not None else "",
-        )
+
+    def _instances(
+        self, schedule_id: int, watched: _Watched, job: Job, dates: Sequence[datetime], now: datetime
+    ) -> tuple[tuple[Birth, ...], tuple[Skip, ...], tuple[int, ...]]:
+        """The instances of each date that may be, the dates that may not with the reason, and whom they replace."""
+        late = [date for date in dates if _too_late(job, date, now)]
+        skips = [
+            Skip("start_deadline", f"is not to start later than {job.start_deadline_seconds:g} s after due", date)
+            for date in late
+        ]
+        left = [date for date in dates if date not in late]
+        policy = watched.policy
+        # What was missed waits its turn, whatever the policy: else all but the first of them would be skipped at once.
+        catching_up = policy.catch_up is CatchUp.ALL and (len(dates) > 1 or _is_late(policy, dates, now))
+        made: list[Birth] = []
+        replaced: tuple[int, ...] = ()
+        for date in left:
+            others = self._others(job.id, date)
+            bound = None
+            if not catching_up:
+                refusal, bound = self._refusal(policy, job.id, others)
+                if refusal is not None:
+                    skips.append(Skip(*refusal, logical_at=date))
+                    continue
+                if policy.overlap is Overlap.REPLACE:
+                    replaced = tuple(other.id for other in others)
+            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound)
+        return tuple(made), tuple(skips), replaced
+
+    def _others(self, job_id: int, date: datetime) -> list[Instance]:
+        """What is under way of the job, or of its workflow, for another date."""
+        return [other for other in self._known.under_way(self._births.workflow(job_id)) if other.logical_at != date]
+
+    def _refusal(
+        self, policy: FirePolicy, job_id: int, others: Iterable[Instance]
+    ) -> tuple[tuple[str, str] | None, int | None]:
+        """Why a fire makes nothing, as code and sentence; else how many unfinished ones may be found beside it."""
+        unfinished = list(others)
+        if policy.overlap is Overlap.SKIP:
+            return (("overlap", overlap(unfinished[0].id)) if unfinished else None), 1
+        if policy.overlap is Overlap.QUEUE:
+            waiting = [other for other in unfinished if other.job_id == job_id]
+            if len(waiting) > policy.queue_bound:
+                return ("queue_bound", f"{policy.queue_bound} instances wait already, which is the bound"), None
+            return None, policy.queue_bound + 1
+        return None, None
 
 
 def overlap(instance_id: int) -> str:
     """The reason of a fire that makes no instance because one of the same job has not ended."""
     return f"overlap: instance {instance_id} has not ended"
+
+
+def _due(watched: _Watched, latest: datetime, now: datetime) -> Due:
+    """The logical dates that may become instances, oldest first, and how many more came due."""
+    policy, grace = watched.policy, timedelta(seconds=watched.policy.misfire_grace_seconds)
+    if isinstance(watched.trigger, Following):
+        missed = policy.catch_up is CatchUp.SKIP and now - latest > grace
+        return Due((), 1) if missed else Due((latest,), 0)
+    return due_between(watched.trigger, watched.seen_until, now, policy.catch_up, policy.catch_up_limit, grace)
+
+
+def _latest(watched: _Watched, now: datetime) -> datetime | None:
+    if isinstance(watched.trigger, Following):
+        return watched.next_at
+    return latest_between(watched.trigger, watched.seen_until, now)
+
+
+def _is_late(policy: FirePolicy, dates: Sequence[datetime], now: datetime) -> bool:
+    """Whether a fire was missed: nobody was there to see it at its time."""
+    return bool(dates) and now - dates[-1] > timedelta(seconds=policy.misfire_grace_seconds)
+
+
+def _too_late(job: Job, date: datetime, now: datetime) -> bool:
+    deadline = job.start_deadline_seconds
+    return deadline is not None and now - date > timedelta(seconds=deadline)
+
+
+def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
+    """What a calendar kept from happening since the last fire."""
+    if not isinstance(watched.trigger, Skipped):
+        return ()
+    found = blocked_between(watched.trigger.trigger, watched.trigger.calendar, watched.seen_until, now)
+    if found.first is None:
+        return ()
+    reason = f"falls in {found.first.says}"
+    return (Skip("blackout", reason, found.first.begins, found.count),)
 
 
 def _flag(schedule_id: int, job_id: int, error: Exception) -> Flag:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from jobs.core.limits import Rate
+from jobs.core.policies import DEFAULT_POLICY, FirePolicy
 from jobs.core.records import Instance, Job, Outcome
 from jobs.core.triggers import Trigger
 
@@ -23,12 +26,19 @@ class JobGone:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleChanged:
-    """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did."""
+    """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did.
+
+    `zone` is what the times of day of its workflow are read in. `next_at`: where a schedule that counts from the end of
+    the last run has got to; None: it has to be worked out.
+    """
 
     schedule_id: int
     job_id: int
     trigger: Trigger
     watched_from: datetime
+    policy: FirePolicy = DEFAULT_POLICY
+    zone: str = "UTC"
+    next_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,14 @@ class AdmissionChanged:
     stopped: str
 
 
+@dataclass(frozen=True, slots=True)
+class LimitsChanged:
+    """All limits as they are now: how many may run at once by key, and the token buckets by name."""
+
+    maxima: Mapping[str, int]
+    rates: Mapping[str, Rate]
+
+
 Input = (
     JobChanged
     | JobGone
@@ -85,4 +103,5 @@ Input = (
     | Began
     | Ended
     | AdmissionChanged
+    | LimitsChanged
 )

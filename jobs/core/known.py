@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
@@ -13,6 +14,9 @@ from jobs.core.states import LIVE, UNFINISHED, WAITING, Status, check_move
 
 # The usual duration is the median of this many last successes: one slow night does not move it.
 USUAL_OF_LAST = 11
+
+# Of the job whose instances run one after another, these keep the next one waiting.
+BUSY = frozenset({Status.RUNNING, Status.RETRYING})
 
 
 class UnknownJobError(KeyError):
@@ -40,7 +44,8 @@ class KnownInstances:
         self.running: dict[int, Run] = {}
         self._jobs: dict[int, Job] = {}
         self._of_job: defaultdict[int, set[int]] = defaultdict(set)
-        self._unfinished: defaultdict[int, set[int]] = defaultdict(set)
+        self._under_way: defaultdict[int, set[int]] = defaultdict(set)
+        self._busy: defaultdict[int, set[int]] = defaultdict(set)
         self._durations: dict[int, deque[float]] = {}
 
     def job(self, job_id: int) -> Job:
@@ -64,7 +69,8 @@ class KnownInstances:
         if not self._of_job.get(job_id):
             self._jobs.pop(job_id, None)
             self._of_job.pop(job_id, None)
-            self._unfinished.pop(job_id, None)
+            self._under_way.pop(job_id, None)
+            self._busy.pop(job_id, None)
             self._durations.pop(job_id, None)
 
     def note_duration(self, job_id: int, seconds: float) -> float:
@@ -77,6 +83,13 @@ class KnownInstances:
         self._jobs[job_id] = replace(job, usual_seconds=usual)
         return usual
 
+    def note_end(self, job_id: int, *, failed: bool) -> int:
+        """An instance ended: returns how many of the job's have failed in a row by now."""
+        job = self.job(job_id)
+        failures = job.failures_in_a_row + 1 if failed else 0
+        self._jobs[job_id] = replace(job, failures_in_a_row=failures)
+        return failures
+
     def put(self, instance: Instance) -> None:
         """An instance that has ended is not kept."""
         if instance.status not in LIVE:
@@ -84,15 +97,15 @@ class KnownInstances:
             return
         self.instances[instance.id] = instance
         self._of_job[instance.job_id].add(instance.id)
-        if instance.status in UNFINISHED:
-            self._unfinished[instance.job_id].add(instance.id)
+        _keep(self._under_way[instance.job_id], instance.id, _is_under_way(instance))
+        _keep(self._busy[instance.job_id], instance.id, instance.status in BUSY)
 
     def forget(self, instance_id: int) -> None:
         self.running.pop(instance_id, None)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
-            self._of_job[instance.job_id].discard(instance_id)
-            self._unfinished[instance.job_id].discard(instance_id)
+            for index in (self._of_job, self._under_way, self._busy):
+                index[instance.job_id].discard(instance_id)
 
     def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
         """The instance in its next status, if that move is legal (else InvalidTransitionError)."""
@@ -106,13 +119,20 @@ class KnownInstances:
         self.move(instance_id, Status.RUNNING, attempts=run.attempt)
         self.running[instance_id] = run
 
+    def wish_cancel(self, instance_id: int) -> None:
+        self.put(replace(self.instances[instance_id], cancel_requested=True))
+
     def stopped(self, instance_id: int) -> None:
         """No process of it is left on this node."""
         self.running.pop(instance_id, None)
 
-    def unfinished_of(self, job_id: int) -> int | None:
-        """An instance of the job, anywhere, that is under way: what a next fire would overlap with."""
-        return next(iter(self._unfinished.get(job_id, ())), None)
+    def under_way(self, job_ids: Iterable[int]) -> list[Instance]:
+        """Instances of these jobs, anywhere, that have not ended: what a next fire would overlap with."""
+        return [self.instances[i] for job_id in job_ids for i in sorted(self._under_way.get(job_id, ()))]
+
+    def busy_with(self, job_id: int, *, but: int) -> int | None:
+        """An instance of the job, other than `but`, that runs anywhere or waits to be tried again."""
+        return next((i for i in self._busy.get(job_id, ()) if i != but), None)
 
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]
@@ -120,5 +140,20 @@ class KnownInstances:
     def queued_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
 
+    def all_queued(self) -> list[Instance]:
+        return [i for i in self.instances.values() if i.status is Status.QUEUED]
+
     def _all_of(self, job_id: int) -> list[Instance]:
         return [self.instances[instance_id] for instance_id in sorted(self._of_job.get(job_id, ()))]
+
+
+def _is_under_way(instance: Instance) -> bool:
+    """What was submitted for a later moment is not; what its schedule made, and waits for its upstreams, is."""
+    return instance.status in UNFINISHED or instance.schedule_id is not None
+
+
+def _keep(ids: set[int], instance_id: int, wanted: bool) -> None:
+    if wanted:
+        ids.add(instance_id)
+    else:
+        ids.discard(instance_id)

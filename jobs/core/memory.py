@@ -7,8 +7,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from jobs.core.decisions import Begin, Decision, Finish, Fire, Flag, Queue, Start, Wait
-from jobs.core.order import OrderKey, by_priority
+from jobs.core.births import entry
+from jobs.core.decisions import (
+    Begin,
+    Birth,
+    Decision,
+    Dismiss,
+    Finish,
+    Fire,
+    Flag,
+    Pause,
+    Queue,
+    Rearm,
+    Start,
+    Wait,
+    Withdraw,
+)
+from jobs.core.order import Order, make_order
 from jobs.core.port import Committed
 from jobs.core.records import Hold, Instance, Job, Outcome
 from jobs.core.states import LIVE, UNFINISHED, WAITING, AttemptStatus, OutcomeKind, Status
@@ -34,25 +49,33 @@ class StoredEvent:
 class MemoryStore:
     """Keeps the `Store` contract with dictionaries. One transaction at a time: a commit either happens or raises."""
 
-    def __init__(self, order: OrderKey = by_priority) -> None:
+    def __init__(self, order: Order | None = None) -> None:
         self.jobs: dict[int, Job] = {}
         self.instances: dict[int, Instance] = {}
         self.attempts: dict[str, StoredAttempt] = {}
         self.holds: dict[int, Hold] = {}
         self.last_logical_at: dict[int, datetime] = {}
+        self.next_at: dict[int, datetime | None] = {}
         self.faults: dict[int, str] = {}
         self.events: list[StoredEvent] = []
-        self._order = order
+        self._order = order or make_order("priority", {})
         self._ids = count(1)
 
     # --- what people wish for ---
 
-    def submit(self, job_id: int, now: datetime, due_at: datetime | None = None) -> Instance:
+    def submit(
+        self, job_id: int, now: datetime, due_at: datetime | None = None, logical_at: datetime | None = None
+    ) -> Instance:
+        """One that has upstreams is pending: whether they are done is the engine's to say."""
         due = due_at or now
-        status = Status.QUEUED if due <= now else Status.PENDING
-        instance = Instance(next(self._ids), job_id, status, logical_at=due, due_at=due)
+        logical = logical_at or due
+        job = self.jobs[job_id]
+        status = Status.QUEUED if due <= now and not job.upstreams else Status.PENDING
+        of_date = [i.generation for i in self.instances.values() if (i.job_id, i.logical_at) == (job_id, logical)]
+        generation = max(of_date, default=-1) + 1
+        instance = Instance(next(self._ids), job_id, status, logical_at=logical, due_at=due, generation=generation)
         if status is Status.QUEUED:
-            key = self._order(self.jobs[job_id].priority, now)
+            key = self._order.key(entry(job, now, due))
             instance = replace(instance, queued_at=now, order_key=key)
         self.instances[instance.id] = instance
         self._note(f"instance.{status}", instance.id, "", status)
@@ -71,33 +94,43 @@ class MemoryStore:
     # --- the Store contract ---
 
     def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:  # noqa: ARG002 - the port's signature
-        """See `jobs.core.port.Store`. Moves are made in the ORM store's order: ends, fires, queueing, starts."""
+        """See `jobs.core.port.Store`. Moves are made in the order of `_TURNS`, as the ORM store makes them."""
+        guarded = {Finish: self._finish, Dismiss: self._dismiss, Queue: self._queue, Start: self._start}
         instances: set[int] = set()
         schedules: set[int] = set()
         born: list[Instance] = []
         for decision in sorted(decisions, key=_turn):
-            match decision:
-                case Finish() if not self._finish(decision):
+            if isinstance(decision, Finish | Dismiss | Queue | Start):
+                if not guarded[type(decision)](decision):  # type: ignore[operator]  # each its own kind
                     instances.add(decision.instance_id)
-                case Fire():
-                    self._fire(decision, schedules, born)
-                case Flag():
-                    self.faults[decision.schedule_id] = decision.fault
-                    self._note("schedule.flagged", None, "", "")
-                case Queue() if not self._queue(decision):
-                    instances.add(decision.instance_id)
-                case Start() if not self._start(decision):
-                    instances.add(decision.instance_id)
-                case Begin():
-                    self._begin(decision)
-                case Wait() if self._status(decision.instance_id) is Status.QUEUED:
-                    self.holds[decision.instance_id] = decision.hold
+            elif isinstance(decision, Fire):
+                self._fire(decision, schedules, born)
+            else:
+                self._note_down(decision)
         return Committed(frozenset(instances), frozenset(schedules), tuple(born))
+
+    def _note_down(self, decision: Decision) -> None:
+        """What nobody can be first with."""
+        match decision:
+            case Rearm(schedule_id, _, next_at):
+                self.next_at[schedule_id] = next_at
+            case Withdraw():
+                self.cancel(decision.instance_id)
+            case Pause(job_id):
+                self.jobs[job_id] = replace(self.jobs[job_id], paused=True)
+                self._note("job.paused", None, "", "")
+            case Flag():
+                self.faults[decision.schedule_id] = decision.fault
+                self._note("schedule.flagged", None, "", "")
+            case Begin():
+                self._begin(decision)
+            case Wait() if self._status(decision.instance_id) is Status.QUEUED:
+                self.holds[decision.instance_id] = decision.hold
 
     def set_aside(self, decision: Decision, fault: str, at: datetime) -> None:
         """See `jobs.core.port.Store`."""
         match decision:
-            case Start() | Queue() if self._status(decision.instance_id) in WAITING:
+            case Start() | Queue() | Dismiss() if self._status(decision.instance_id) in WAITING:
                 self._move(self.instances[decision.instance_id], Status.FAILED, "instance.ended")
             case Finish():
                 bare = Outcome(decision.outcome.kind, at, error=fault)
@@ -113,27 +146,49 @@ class MemoryStore:
             schedules.add(fire.schedule_id)
             return
         self.last_logical_at[fire.schedule_id] = fire.logical_at
-        if fire.reason or self._taken(fire):
+        self.next_at[fire.schedule_id] = fire.next_at
+        for _ in fire.skips:
             self._note("schedule.skipped", None, "", "")
-            return
+        refused: set[datetime] = set()
+        for birth in fire.births:
+            if birth.logical_at in refused:
+                continue
+            if self._taken(birth):
+                if birth.job_id == fire.job_id:
+                    refused.add(birth.logical_at)
+                    self._note("schedule.skipped", None, "", "")
+            else:
+                born.append(self._bear(birth, fire.schedule_id))
+
+    def _bear(self, birth: Birth, schedule_id: int) -> Instance:
         instance = Instance(
             next(self._ids),
-            fire.job_id,
-            Status.QUEUED,
-            fire.logical_at,
-            fire.logical_at,
-            schedule_id=fire.schedule_id,
-            queued_at=fire.queued_at,
-            order_key=fire.order_key,
+            birth.job_id,
+            birth.status,
+            birth.logical_at,
+            birth.due_at,
+            schedule_id=schedule_id,
+            queued_at=birth.queued_at,
+            order_key=birth.order_key,
+            serial=birth.serial,
         )
         self.instances[instance.id] = instance
-        born.append(instance)
-        self._note("instance.queued", instance.id, "", instance.status)
+        self._note(f"instance.{instance.status}", instance.id, "", instance.status)
+        return instance
 
-    def _taken(self, fire: Fire) -> bool:
-        """An instance of that date exists, or one of the job has not ended."""
-        of_job = [i for i in self.instances.values() if i.job_id == fire.job_id]
-        return any(i.status in UNFINISHED or i.logical_at == fire.logical_at for i in of_job)
+    def _taken(self, birth: Birth) -> bool:
+        """An instance of that date exists, or as many of the job as may be have not ended."""
+        of_job = [i for i in self.instances.values() if i.job_id == birth.job_id]
+        unfinished = sum(i.status in UNFINISHED for i in of_job)
+        full = birth.bound is not None and unfinished >= birth.bound
+        return full or any((i.logical_at, i.generation) == (birth.logical_at, 0) for i in of_job)
+
+    def _dismiss(self, dismiss: Dismiss) -> bool:
+        instance = self.instances.get(dismiss.instance_id)
+        if instance is None or instance.status is not dismiss.from_status:
+            return False
+        self._move(instance, dismiss.status, "instance.ended", blame=dismiss.blame)
+        return True
 
     def _queue(self, queue: Queue) -> bool:
         instance = self.instances.get(queue.instance_id)
@@ -195,7 +250,7 @@ class MemoryStore:
         self.events.append(StoredEvent(kind, instance_id, from_status, to_status))
 
 
-_TURNS = (Finish, Fire, Flag, Queue, Start, Begin, Wait)
+_TURNS = (Finish, Pause, Dismiss, Withdraw, Fire, Rearm, Flag, Queue, Start, Begin, Wait)
 
 
 def _turn(decision: Decision) -> int:

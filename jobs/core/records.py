@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 
+from jobs.core.policies import UpstreamRule
 from jobs.core.states import OutcomeKind, Status
 
 
@@ -40,17 +41,27 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """`max_retries` extra attempts. Backoff before attempt n+1: see `jobs.core.retry`."""
+    """`max_retries` extra attempts. Backoff before attempt n+1: see `jobs.core.retry`.
+
+    `only_exit_codes`: if not empty, a failure with another exit code is final. `never_exit_codes`: one with these is.
+    """
 
     max_retries: int = 0
     delay_seconds: float = 60.0
     max_delay_seconds: float = 3600.0
     jitter: bool = True
+    only_exit_codes: tuple[int, ...] = ()
+    never_exit_codes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The part of a job's definition that decisions are made from. `revision` rises with every edit."""
+    """The part of a job's definition that decisions are made from. `revision` rises with every edit.
+
+    `deadline_seconds` (from due to done) is what earliest deadline first goes by; `start_deadline_seconds` (from due to
+    started) turns what is late into skipped. `upstreams` are ids of jobs; `not_before` is a time of day, HH:MM.
+    `limits` are keys of limits on how many run at once, `rates` names of token buckets that a start takes from.
+    """
 
     id: int
     revision: int = 1
@@ -61,6 +72,17 @@ class Job:
     retry: RetryPolicy = RetryPolicy()
     paused: bool = False
     usual_seconds: float | None = None
+    tenant: str = ""
+    deadline_seconds: float | None = None
+    start_deadline_seconds: float | None = None
+    upstreams: tuple[int, ...] = ()
+    upstream_rule: UpstreamRule = UpstreamRule.ALL_SUCCESS
+    not_before: str = ""
+    max_running: int | None = None
+    limits: tuple[str, ...] = ()
+    rates: tuple[str, ...] = ()
+    pause_after_failures: int | None = None
+    failures_in_a_row: int = 0
 
     @property
     def expected_seconds(self) -> float | None:
@@ -69,8 +91,20 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Blame:
+    """The instance whose end is the first cause of another's, and the name of its job."""
+
+    instance_id: int
+    job_name: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
 class Instance:
-    """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued."""
+    """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued.
+
+    `serial`: it waits until no other instance of its job runs. `blame`: of an upstream_failed one.
+    """
 
     id: int
     job_id: int
@@ -85,6 +119,8 @@ class Instance:
     lost_attempts: int = 0
     retry_at: datetime | None = None
     cancel_requested: bool = False
+    serial: bool = False
+    blame: Blame | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,16 @@ def backoff_seconds(policy: RetryPolicy, failures: int, uniform: Callable[[float
 def may_retry(policy: RetryPolicy, instance: Instance, outcome: Outcome) -> bool:
     """`instance.attempts` includes the attempt that just ended; lost ones are not counted against the policy."""
     failures = instance.attempts - instance.lost_attempts
-    return outcome.kind in RETRYABLE and failures <= policy.max_retries
+    return outcome.kind in RETRYABLE and failures <= policy.max_retries and _exit_code_may(policy, outcome)
+
+
+def _exit_code_may(policy: RetryPolicy, outcome: Outcome) -> bool:
+    """An end without an exit code (by a signal, by the time limit) is not judged by it."""
+    if outcome.kind is not OutcomeKind.FAILED or outcome.exit_code is None:
+        return True
+    if policy.only_exit_codes and outcome.exit_code not in policy.only_exit_codes:
+        return False
+    return outcome.exit_code not in policy.never_exit_codes
 
 
 def lost_wait_seconds(instance: Instance) -> float:

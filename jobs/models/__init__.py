@@ -1,11 +1,28 @@
 """Tables of Rota. Fields and constraints live here; questions and moves in `jobs.store`."""
 
 from jobs.models.attempt import Attempt
+from jobs.models.backfill import Backfill
+from jobs.models.calendar import Calendar
+from jobs.models.dependency import Dependency
 from jobs.models.event import Event, FeedEpoch
 from jobs.models.instance import Instance
 from jobs.models.job import Job
+from jobs.models.limit import Limit
 from jobs.models.node import Node
 from jobs.models.schedule import Schedule
 from jobs.models.token import ApiToken
 
-__all__ = ["ApiToken", "Attempt", "Event", "FeedEpoch", "Instance", "Job", "Node", "Schedule"]
+__all__ = [
+    "ApiToken",
+    "Attempt",
+    "Backfill",
+    "Calendar",
+    "Dependency",
+    "Event",
+    "FeedEpoch",
+    "Instance",
+    "Job",
+    "Limit",
+    "Node",
+    "Schedule",
+]

@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Upper
 
 from jobs.core.states import LIVE, TERMINAL, UNFINISHED, Status
+from jobs.models.backfill import Backfill
 from jobs.models.job import Job
 from jobs.models.node import Node
 from jobs.models.schedule import Schedule
@@ -20,6 +21,8 @@ class Instance(models.Model):
         SUBMIT = "submit", "submitted"
         MANUAL = "manual", "run by hand"
         RETRY = "retry", "retried by hand"
+        WORKFLOW = "workflow", "run with its workflow"
+        BACKFILL = "backfill", "backfilled"
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, db_index=False, related_name="instances")
     schedule = models.ForeignKey(
@@ -51,6 +54,18 @@ class Instance(models.Model):
     exit_code = models.IntegerField(null=True, blank=True)
     signal = models.PositiveSmallIntegerField(null=True, blank=True)
     error = models.TextField(blank=True, default="")
+    serial = models.BooleanField(default=False, help_text="Waits until no other instance of its job runs.")
+    reason_code = models.CharField(max_length=32, blank=True, default="", help_text="Why it ended without running.")
+    blame = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        db_index=False,
+        related_name="+",
+        help_text="The first that failed.",
+    )
+    backfill = models.ForeignKey(Backfill, null=True, blank=True, on_delete=models.SET_NULL, db_index=False)
     retry_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries")
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField()
@@ -98,6 +113,8 @@ class Instance(models.Model):
             models.Index(fields=["-id"], name="instance_errors_newest", condition=~Q(error="")),
             models.Index(fields=["ended_at"], name="instance_ended_from"),
             models.Index(fields=["created_at"], name="instance_created_until"),
+            models.Index(fields=["backfill"], name="instance_of_backfill", condition=Q(backfill__isnull=False)),
+            models.Index(fields=["blame"], name="instance_blaming", condition=Q(blame__isnull=False)),
         ]
 
     def __str__(self) -> str:

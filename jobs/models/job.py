@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from jobs.core.policies import UpstreamRule
+
 
 class Job(models.Model):
     """`revision` rises with every edit; a start checks it, so a stale plan can delay a run, never start it wrongly."""
@@ -37,6 +39,32 @@ class Job(models.Model):
     retry_delay_seconds = models.FloatField(default=60.0, validators=[MinValueValidator(0.0)])
     retry_max_delay_seconds = models.FloatField(default=3600.0, validators=[MinValueValidator(0.0)])
     retry_jitter = models.BooleanField(default=True)
+    retry_only_exit_codes = models.JSONField(default=list, blank=True, help_text="Empty: any failure is retried.")
+    retry_never_exit_codes = models.JSONField(default=list, blank=True)
+    pause_after_failures = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="In a row; empty: never."
+    )
+    failures_in_a_row = models.PositiveIntegerField(default=0, editable=False)
+    tenant = models.CharField(max_length=100, blank=True, default="", help_text="Whose fair share it takes.")
+    deadline_seconds = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.0)], help_text="From due to done; for the order only."
+    )
+    start_deadline_seconds = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.0)], help_text="Started later than this: skipped."
+    )
+    max_running = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Instances at once; empty: no limit."
+    )
+    rates = models.JSONField(default=list, blank=True, help_text="Names of token buckets that each start takes from.")
+    upstreams = models.ManyToManyField(
+        "self", through="Dependency", through_fields=("job", "upstream"), symmetrical=False, related_name="dependents"
+    )
+    upstream_rule = models.CharField(
+        max_length=11,
+        choices=[(rule.value, rule.value.replace("_", " ")) for rule in UpstreamRule],
+        default=UpstreamRule.ALL_SUCCESS.value,
+    )
+    not_before = models.CharField(max_length=8, blank=True, default="", help_text="Time of day, in its root's zone.")
     keep_workspace = models.BooleanField(null=True, blank=True, help_text="Empty: as the site's setting says.")
     tags = models.JSONField(default=list, blank=True)
     notify_email = models.TextField(blank=True, default="", help_text="Told when an instance fails for good.")
@@ -70,3 +98,8 @@ class Job(models.Model):
     @property
     def paused(self) -> bool:
         return self.paused_at is not None
+
+    @property
+    def execution_model(self) -> str:
+        """What it runs in, for the limits per model: every kind of job is a process of its own."""
+        return "process"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from django.db import models
 
+from jobs.core.catchup import CatchUp
+from jobs.core.policies import DEFAULT_POLICY, Overlap
+from jobs.models.calendar import Calendar
 from jobs.models.job import Job
 
 
@@ -17,9 +20,21 @@ class Schedule(models.Model):
     class Type(models.TextChoices):
         ONCE = "once", "once"
         INTERVAL = "interval", "every interval"
+        FIXED_DELAY = "fixed_delay", "after the last one ended"
         CRON = "cron", "cron"
         DAILY = "daily", "daily"
         WEEKLY = "weekly", "weekly"
+
+    class Gap(models.TextChoices):
+        DEFAULT = "default", "fixed times after it, others not at all"
+        RUN_AFTER = "run_after", "at the first moment after it"
+        SKIP = "skip", "not at all"
+
+    class Fold(models.TextChoices):
+        DEFAULT = "default", "fixed times first, others both times"
+        FIRST = "first", "the first time"
+        SECOND = "second", "the second time"
+        BOTH = "both", "both times"
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="schedule")
     type = models.CharField(max_length=12, choices=Type.choices)
@@ -27,6 +42,19 @@ class Schedule(models.Model):
     zone = models.CharField(max_length=64, default="UTC")
     start_at = models.DateTimeField(null=True, blank=True)
     end_at = models.DateTimeField(null=True, blank=True)
+    gap = models.CharField(max_length=9, choices=Gap.choices, default=Gap.DEFAULT)
+    fold = models.CharField(max_length=7, choices=Fold.choices, default=Fold.DEFAULT)
+    calendar = models.ForeignKey(Calendar, null=True, blank=True, on_delete=models.PROTECT, related_name="schedules")
+    calendar_action = models.CharField(
+        max_length=4, choices=[("skip", "skip it"), ("move", "move it to the end")], default="skip"
+    )
+    catch_up = models.CharField(max_length=4, choices=[(c.value, c.value) for c in CatchUp], default=CatchUp.ONE.value)
+    catch_up_limit = models.PositiveSmallIntegerField(default=DEFAULT_POLICY.catch_up_limit)
+    misfire_grace_seconds = models.FloatField(default=DEFAULT_POLICY.misfire_grace_seconds)
+    overlap = models.CharField(max_length=7, choices=[(o.value, o.value) for o in Overlap], default=Overlap.SKIP.value)
+    queue_bound = models.PositiveSmallIntegerField(default=DEFAULT_POLICY.queue_bound)
+    jitter_seconds = models.FloatField(default=0.0)
+    first_at_once = models.BooleanField(default=False, help_text="An interval's first fire is now, not one later.")
     anchor_at = models.DateTimeField(help_text="Fixed-rate fires are this moment plus whole intervals.")
     watched_from = models.DateTimeField()
     last_logical_at = models.DateTimeField(null=True, blank=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jobs import models
 from jobs.core.inputs import Input, InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleGone
-from jobs.store import changes, horizon, read
+from jobs.store import changes, horizon, limits, read
 
 
 class Follower:
@@ -50,7 +50,8 @@ class Follower:
         found = changes.since(self._position, but_of=self._actor)
         self._position, self.behind = found.position, found.more
         self._node_changed = self._node_changed or found.node
-        return self._read(found.jobs, found.instances) + self._read_refused()
+        told: list[Input] = [limits.load()] if found.limits else []
+        return told + self._read(found.jobs, found.instances) + self._read_refused()
 
     def take_node_changed(self) -> bool:
         """Whether, since the last time it was asked, somebody else changed a node: perhaps this one."""
@@ -68,7 +69,7 @@ class Follower:
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
         rows |= self._queue_of(job_ids)
-        seen = [row for row in rows.values() if self.horizon.takes(row)]
+        seen = read.with_upstreams(row for row in rows.values() if self.horizon.takes(row))
         jobs = read.jobs(job_ids | {row.job_id for row in seen})
         told: list[Input] = [JobChanged(job) for job in jobs]
         told += self._schedules(job_ids)

@@ -17,7 +17,7 @@ from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
 from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
-from jobs.core.order import ORDERS
+from jobs.core.order import make_order
 from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
@@ -191,7 +191,7 @@ class EngineLoop(threading.Thread):
 
     def _beyond_horizon(self, now: datetime) -> list[Input]:
         horizon = self._follower.horizon
-        queue_is_low = horizon.last_place is not None and len(self._engine.ready) < QUEUE_WINDOW // 2
+        queue_is_low = horizon.last_place is not None and len(self._engine.waiting.ready) < QUEUE_WINDOW // 2
         if not queue_is_low and (horizon.reload_at is None or now < horizon.reload_at):
             return []
         known = self._engine.known.instances
@@ -203,7 +203,7 @@ class EngineLoop(threading.Thread):
     def _rebuild(self) -> None:
         self._engine = Engine(
             CoreManager(self._capacity.cores, overcommit=self._capacity.overcommit, memory_mb=self._capacity.memory_mb),
-            order=ORDERS[settings.ORDER],
+            order=make_order(settings.ORDER, settings.TENANT_WEIGHTS),
             new_token=lambda: uuid.uuid4().hex,
             uniform=random.uniform,
         )

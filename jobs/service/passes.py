@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError, transaction
 
-from jobs.core.decisions import Decision, Finish, Fire, Flag, Plan, Start, Stop
+from jobs.core.decisions import Decision, Finish, Fire, Flag, Pause, Plan, Rearm, Start, Stop
 from jobs.core.engine import Engine
 from jobs.core.inputs import Input
 from jobs.core.port import Committed, Store
@@ -89,6 +89,8 @@ def _commit_one(store: Store, decision: Decision, now: datetime) -> Committed:
     except (IntegrityError, DataError) as error:
         log.exception("the database refused %r; it is set aside", decision)
         store.set_aside(decision, f"the database refused it: {str(error).strip()}", now)
-        if isinstance(decision, Fire | Flag):
+        if isinstance(decision, Fire | Flag | Rearm):
             return Committed(refused_schedules=frozenset({decision.schedule_id}))
+        if isinstance(decision, Pause):
+            return Committed()
         return Committed(refused_instances=frozenset({decision.instance_id}))

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from jobs.core.decisions import Begin, Finish, Start
 from jobs.core.states import OutcomeKind, Status
+from jobs.store import limits
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
@@ -100,7 +101,15 @@ FINISH_INSTANCE = RowsStatement(
 )
 
 
-# The job's revision stays: a duration that was learnt is no edit.
+# The job's revision stays: what was learnt from an end is no edit.
+FAILURES = RowsStatement(
+    {"job_id": "int", "count": "int"},
+    """
+    UPDATE jobs_job SET failures_in_a_row = v.count
+    FROM {rows} WHERE jobs_job.id = v.job_id AND jobs_job.failures_in_a_row <> v.count RETURNING jobs_job.id
+    """,
+)
+
 USUAL = RowsStatement(
     {"job_id": "int", "seconds": "real"},
     """
@@ -111,7 +120,9 @@ USUAL = RowsStatement(
 
 def start(decisions: Sequence[Start], at: datetime, node_id: int, actor: str) -> tuple[set[int], list[NewEvent]]:
     """Returns the ids that could not be claimed, and the events of those that were."""
-    moved = {row[0] for row in START.run((*_attempt(d, node_id, at), d.job_revision) for d in decisions)}
+    too_many = limits.claim(decisions, at)
+    allowed = [d for d in decisions if d.instance_id not in too_many]
+    moved = {row[0] for row in START.run((*_attempt(d, node_id, at), d.job_revision) for d in allowed)}
     won = [d for d in decisions if d.instance_id in moved]
     ATTEMPT.run(_attempt(d, node_id, at) for d in won)
     events = [
@@ -183,6 +194,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
         )
     )
     USUAL.run({d.job_id: d.usual_seconds for d in decisions if d.usual_seconds is not None}.items())
+    FAILURES.run({d.job_id: d.failures for d in decisions if d.failures is not None}.items())
     events = [_ended(d, moved[d.instance_id], at, actor) for d in decisions if d.instance_id in moved]
     return {d.instance_id for d in decisions} - moved.keys(), events
 

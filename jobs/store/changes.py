@@ -20,7 +20,7 @@ NO_CHANGE = frozenset({"instance.held", "attempt.began"})
 class Changes:
     """`position`: the last event looked at; `more`: there may be others after it.
 
-    The ids of jobs and instances that somebody else changed, and whether that was so of some node.
+    The ids of jobs and instances that somebody else changed, and whether that was so of some node or some limit.
     """
 
     position: int
@@ -28,6 +28,7 @@ class Changes:
     instances: frozenset[int] = frozenset()
     more: bool = False
     node: bool = False
+    limits: bool = False
 
 
 def newest() -> int:
@@ -46,6 +47,7 @@ def since(position: int, *, but_of: str) -> Changes:
         instances=frozenset(instance_id for _, instance_id in others if instance_id is not None),
         more=len(rows) == AT_ONCE,
         node=any(kind == "node.changed" and actor != but_of for _, actor, kind, *_ in rows),
+        limits=any(kind == "limit.changed" for _, _, kind, *_ in rows),
     )
 
 

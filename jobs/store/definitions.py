@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import F
 
-from jobs.models import Job, Schedule
+from jobs.models import Dependency, Job, Schedule
 from jobs.store import schedules
 from jobs.store.events import NewEvent, record
 from jobs.store.specs import JobSpec
@@ -17,7 +18,9 @@ from jobs.store.specs import JobSpec
 _COLUMNS = (
     "name", "kind", "body", "description", "environment", "cores", "memory_mb", "timeout_seconds",
     "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
-    "retry_jitter", "keep_workspace", "tags", "notify_email", "notify_webhook",
+    "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
+    "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
+    "keep_workspace", "tags", "notify_email", "notify_webhook",
 )  # fmt: skip
 
 
@@ -27,6 +30,7 @@ def insert(spec: JobSpec, *, actor: str, now: datetime) -> Job:
     owner = get_user_model().objects.filter(username=actor).first()
     job = Job(**_columns(spec), created_by=owner, created_at=now)
     job.save(force_insert=True)
+    _set_upstreams(job.pk, spec.upstreams)
     if spec.schedule is not None:
         schedules.insert(job, spec.schedule, now)
     record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
@@ -54,6 +58,8 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
     if schedules.spec_of(schedule) != spec.schedule:
         _change_schedule(job, schedule, spec, now)
         changed.append("schedule")
+    if _set_upstreams(job.pk, spec.upstreams):
+        changed.append("upstreams")
     if changed:
         Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
         record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
@@ -96,5 +102,15 @@ def _change_schedule(job: Job, schedule: Schedule | None, spec: JobSpec, now: da
         schedules.insert(job, spec.schedule, now, paused=job.paused)
 
 
+def _set_upstreams(job_id: int, upstreams: Iterable[int]) -> bool:
+    """Make exactly these the jobs that it waits for; whether that changed anything."""
+    wanted = set(upstreams)
+    before = set(Dependency.objects.filter(job=job_id).values_list("upstream_id", flat=True))
+    Dependency.objects.filter(job=job_id, upstream__in=before - wanted).delete()
+    Dependency.objects.bulk_create(Dependency(job_id=job_id, upstream_id=up) for up in sorted(wanted - before))
+    return wanted != before
+
+
 def _columns(spec: JobSpec) -> dict[str, Any]:
-    return {name: getattr(spec, name) for name in _COLUMNS} | {"tags": list(spec.tags)}
+    values = {name: getattr(spec, name) for name in _COLUMNS}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -1,14 +1,17 @@
-"""A schedule's fire and the instance that it makes: together or not at all, and once."""
+"""A schedule's fire and the instances that it makes: together or not at all, and once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from jobs.core.decisions import Fire, Flag
+from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
 from jobs.core.records import Instance
-from jobs.core.states import UNFINISHED, Status
+from jobs.core.states import UNFINISHED
 from jobs.store.events import NewEvent
+from jobs.store.rows import read_moment
 from jobs.store.statement import RowsStatement
 
 # last_logical_at only rises: whoever fires second, a stale engine or another node, finds zero rows. An edit moves
@@ -45,6 +48,17 @@ FLAG = RowsStatement(
     """,
 )
 
+# An edit or a pause has said what comes next, and knew of the end.
+REARM = RowsStatement(
+    {"id": "int", "next_at": "moment"},
+    """
+    UPDATE jobs_schedule SET next_at = v.next_at
+    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.fault = ''
+        AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id AND jobs_job.paused_at IS NULL)
+    RETURNING jobs_schedule.id
+    """,
+)
+
 _UNFINISHED = ", ".join(f"'{status}'" for status in sorted(UNFINISHED))
 
 # The engine looked for an overlap already; another node may have queued one since.
@@ -53,36 +67,68 @@ INSERT = RowsStatement(
         "job_id": "int",
         "schedule_id": "int",
         "logical_at": "moment",
+        "due_at": "moment",
+        "status": "text",
         "queued_at": "moment",
         "order_key": "int",
+        "serial": "bool",
+        "bound": "int",
         "created_at": "moment",
     },
     f"""
-    INSERT INTO jobs_instance (job_id, schedule_id, logical_at, due_at, queued_at, order_key, created_at,
-        status, cause, hold_code, generation, attempt_count, lost_count, token, cores, virtual_cores, memory_mb,
-        hold_subject, cancel_requested_by, error, created_by)
-    SELECT v.job_id, v.schedule_id, v.logical_at, v.logical_at, v.queued_at, v.order_key, v.created_at,
-        'queued', 'schedule', 'turn', 0, 0, 0, '', '[]', 0, 0, '{{}}', '', '', ''
-    FROM {{rows}} WHERE NOT EXISTS (SELECT 1 FROM jobs_instance AS other
-                                  WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED}))
+    INSERT INTO jobs_instance (job_id, schedule_id, logical_at, due_at, status, queued_at, order_key, serial,
+        created_at, cause, hold_code, generation, attempt_count, lost_count, token, cores, virtual_cores, memory_mb,
+        hold_subject, cancel_requested_by, error, created_by, reason_code)
+    SELECT v.job_id, v.schedule_id, v.logical_at, v.due_at, v.status, v.queued_at, v.order_key, v.serial,
+        v.created_at, 'schedule', CASE WHEN v.status = 'queued' THEN 'turn' ELSE '' END, 0, 0, 0, '', '[]', 0, 0,
+        '{{}}', '', '', '', ''
+    FROM {{rows}} WHERE v.bound IS NULL
+        OR (SELECT count(*) FROM jobs_instance AS other
+            WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED})) < v.bound
     ON CONFLICT (job_id, logical_at, generation) DO NOTHING
-    RETURNING id, schedule_id
+    RETURNING id, job_id, schedule_id, logical_at
     """,
 )
 
+_OVERLAP = "overlap: an instance of this job has not ended, or this date has one already"
 
-def fire(decisions: Sequence[Fire], at: datetime, actor: str) -> tuple[set[int], list[Instance], list[NewEvent]]:
-    """Returns schedules that had fired already, the instances that were made, and the events of both kinds of fire."""
-    fired = {
-        row[0]
-        for row in FIRE.run((d.schedule_id, d.job_revision, d.logical_at, d.next_at, d.missed) for d in decisions)
-    }
-    won = [d for d in decisions if d.schedule_id in fired]
-    ids = {schedule_id: id_ for id_, schedule_id in INSERT.run(_row(d, at) for d in won if not d.reason)}
-    COUNT.run((d.schedule_id, int(d.schedule_id in ids), int(d.schedule_id not in ids)) for d in won)
-    born = [_born(d, ids[d.schedule_id]) for d in won if d.schedule_id in ids]
-    events = [_event(d, ids.get(d.schedule_id), at, actor) for d in won]
-    return {d.schedule_id for d in decisions} - fired, born, events
+
+@dataclass(slots=True)
+class Fired:
+    """`refused`: schedules that had fired already. Then the instances that were made, and the events of all."""
+
+    refused: set[int] = field(default_factory=set)
+    born: list[Instance] = field(default_factory=list)
+    events: list[NewEvent] = field(default_factory=list)
+
+
+def fire(decisions: Sequence[Fire], at: datetime, actor: str) -> Fired:
+    """Make the fires that are still to be made, with their instances and what they skip."""
+    rows = [(d.schedule_id, d.job_revision, d.logical_at, d.next_at, d.missed) for d in decisions]
+    won = {row[0] for row in FIRE.run(rows)}
+    result = Fired({d.schedule_id for d in decisions} - won)
+    fires = [d for d in decisions if d.schedule_id in won]
+    own = _insert([(d, birth) for d in fires for birth in d.births if birth.job_id == d.job_id], at)
+    # What waits for the job of the schedule is made where that was made, and nowhere else.
+    dates = {(instance.schedule_id, instance.logical_at) for instance in own}
+    below = [
+        (d, birth)
+        for d in fires
+        for birth in d.births
+        if birth.job_id != d.job_id and (d.schedule_id, birth.logical_at) in dates
+    ]
+    result.born = [*own, *_insert(below, at)]
+    missed = {d.schedule_id: d.missed for d in fires}
+    result.events = [_born(i, missed.get(i.schedule_id or 0, 0), at, actor) for i in result.born]
+    skipped = {d.schedule_id: [*d.skips, *_not_made(d, dates)] for d in fires}
+    result.events += [_skipped(d, skip, at, actor) for d in fires for skip in skipped[d.schedule_id]]
+    ran = Counter(instance.schedule_id for instance in own)
+    COUNT.run((d.schedule_id, ran[d.schedule_id], _count(skipped[d.schedule_id])) for d in fires)
+    return result
+
+
+def rearm(decisions: Sequence[Rearm]) -> None:
+    REARM.run((d.schedule_id, d.next_at) for d in decisions)
 
 
 def flag(decisions: Sequence[Flag], at: datetime, actor: str) -> list[NewEvent]:
@@ -94,26 +140,80 @@ def flag(decisions: Sequence[Flag], at: datetime, actor: str) -> list[NewEvent]:
     ]
 
 
-def _row(fire: Fire, at: datetime) -> tuple[object, ...]:
-    return fire.job_id, fire.schedule_id, fire.logical_at, fire.queued_at, fire.order_key, at
+def _insert(births: Sequence[tuple[Fire, Birth]], at: datetime) -> list[Instance]:
+    """Those that were made, in the order given."""
+    rows = [
+        (
+            b.job_id,
+            d.schedule_id,
+            b.logical_at,
+            b.due_at,
+            b.status.value,
+            b.queued_at,
+            b.order_key,
+            b.serial,
+            b.bound,
+            at,
+        )
+        for d, b in births
+    ]
+    ids = {(job_id, read_moment(logical_at)): id_ for id_, job_id, _, logical_at in INSERT.run(rows)}
+    made: list[Instance] = []
+    for d, birth in births:
+        # Two roots of one workflow make the same dependents: the first of them did.
+        instance_id = ids.pop((birth.job_id, birth.logical_at), None)
+        if instance_id is not None:
+            made.append(_instance(d, birth, instance_id))
+    return made
 
 
-def _born(fire: Fire, instance_id: int) -> Instance:
+def _instance(fire: Fire, birth: Birth, instance_id: int) -> Instance:
     return Instance(
         instance_id,
-        fire.job_id,
-        Status.QUEUED,
-        fire.logical_at,
-        fire.logical_at,
+        birth.job_id,
+        birth.status,
+        birth.logical_at,
+        birth.due_at,
         schedule_id=fire.schedule_id,
-        queued_at=fire.queued_at,
-        order_key=fire.order_key,
+        queued_at=birth.queued_at,
+        order_key=birth.order_key,
+        serial=birth.serial,
     )
 
 
-def _event(fire: Fire, instance_id: int | None, at: datetime, actor: str) -> NewEvent:
-    data = {"logical_at": fire.logical_at.isoformat(), "missed": fire.missed}
-    if instance_id is None:
-        reason = fire.reason or "overlap: an instance of this job has not ended, or this date has one already"
-        return NewEvent(at, "schedule.skipped", fire.job_id, actor=actor, data={**data, "reason": reason})
-    return NewEvent(at, "instance.queued", fire.job_id, instance_id, to_status="queued", actor=actor, data=data)
+def _not_made(fire: Fire, dates: set[tuple[int | None, datetime]]) -> list[Skip]:
+    """Dates for which the store found an instance, or too many, that the engine did not know of."""
+    return [
+        Skip("overlap", _OVERLAP, birth.logical_at)
+        for birth in fire.births
+        if birth.job_id == fire.job_id and (fire.schedule_id, birth.logical_at) not in dates
+    ]
+
+
+def _count(skips: Sequence[Skip]) -> int:
+    """What was missed is counted as missed."""
+    return sum(skip.count for skip in skips if skip.code != "missed")
+
+
+def _born(instance: Instance, missed: int, at: datetime, actor: str) -> NewEvent:
+    data = {"logical_at": instance.logical_at.isoformat(), "missed": missed}
+    return NewEvent(
+        at,
+        f"instance.{instance.status}",
+        instance.job_id,
+        instance.id,
+        to_status=instance.status,
+        actor=actor,
+        data=data,
+    )
+
+
+def _skipped(fire: Fire, skip: Skip, at: datetime, actor: str) -> NewEvent:
+    data = {
+        "logical_at": skip.logical_at.isoformat(),
+        "missed": fire.missed,
+        "code": skip.code,
+        "reason": skip.reason,
+        "count": skip.count,
+    }
+    return NewEvent(at, "schedule.skipped", fire.job_id, actor=actor, data=data)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from jobs import models
 from jobs.core.inputs import Input, InstanceSeen, JobChanged, ScheduleChanged
 from jobs.core.states import Status
-from jobs.store import read
-from jobs.store.schedules import trigger_of
+from jobs.store import limits, read
+from jobs.store.schedules import policy_of, trigger_of
 
 SPAN = timedelta(minutes=10)
 QUEUE_WINDOW = 5_000
@@ -56,10 +56,10 @@ class Horizon:
 def load(now: datetime) -> tuple[Horizon, list[Input]]:
     """Everything up to the horizon, jobs before what refers to them."""
     horizon = Horizon(until=now + SPAN)
-    schedules = list(active_schedules().filter(next_at__lte=horizon.until))
-    live = [*_due_before(horizon.until), *_running(), *_queue(horizon)]
+    schedules = list(active_schedules().filter(Q(next_at__lte=horizon.until) | Q(next_at__isnull=True)))
+    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *_queue(horizon)])
     job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
-    inputs: list[Input] = [JobChanged(job) for job in read.jobs(job_ids)]
+    inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids))]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
     inputs += [schedule(row) for row in schedules]
     horizon.reload_at = _reload_at(horizon.until)
@@ -69,12 +69,14 @@ def load(now: datetime) -> tuple[Horizon, list[Input]]:
 def schedule(row: models.Schedule) -> ScheduleChanged:
     """A schedule as the engine is told of it. One that cannot be read is told with a trigger that says so."""
     decided_until = max(row.watched_from, row.last_logical_at or row.watched_from)
-    return ScheduleChanged(row.pk, row.job_id, _trigger(row), decided_until)
+    return ScheduleChanged(row.pk, row.job_id, _trigger(row), decided_until, policy_of(row), row.zone, row.next_at)
 
 
 def active_schedules() -> QuerySet[models.Schedule]:
-    """Those that may fire: not set aside, their job not paused, and with a fire to come."""
-    return models.Schedule.objects.filter(fault="", job__paused_at__isnull=True, next_at__isnull=False)
+    """Those that may fire: not set aside, their job not paused, and with a fire to come or an end that makes one."""
+    follows = Q(next_at__isnull=True, type=models.Schedule.Type.FIXED_DELAY)
+    rows = models.Schedule.objects.filter(Q(next_at__isnull=False) | follows, fault="", job__paused_at__isnull=True)
+    return rows.select_related("calendar")
 
 
 def _trigger(row: models.Schedule) -> Any:

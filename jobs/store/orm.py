@@ -9,10 +9,23 @@ from typing import TypeVar
 
 from django.db import transaction
 
-from jobs.core.decisions import Begin, Decision, Finish, Fire, Flag, Queue, Start, Wait
+from jobs.core.decisions import (
+    Begin,
+    Decision,
+    Dismiss,
+    Finish,
+    Fire,
+    Flag,
+    Pause,
+    Queue,
+    Rearm,
+    Start,
+    Wait,
+    Withdraw,
+)
 from jobs.core.port import Committed
 from jobs.core.records import Outcome
-from jobs.store import attempts, events, fires, queueing
+from jobs.store import attempts, dismissals, events, fires, queueing
 
 T = TypeVar("T", bound=Decision)
 
@@ -30,32 +43,35 @@ class OrmStore:
         return f"node:{self.node_name}"
 
     def commit(self, decisions: Sequence[Decision], at: datetime) -> Committed:
-        """Commit in an order in which each move finds what it rests on: ends, fires, queueing, starts, reasons, events.
+        """Commit in an order in which each move finds what it rests on; what is told last is the feed.
 
         Ends before starts makes a finish durable with, never after, what its cores let start. Raises django.db.Error
         with nothing written.
         """
         with transaction.atomic():
-            ended, end_events = attempts.finish(_of(decisions, Finish), at, self.actor)
-            unfired, born, fire_events = fires.fire(_of(decisions, Fire), at, self.actor)
-            flag_events = fires.flag(_of(decisions, Flag), at, self.actor)
-            unqueued, queue_events = queueing.queue(_of(decisions, Queue), at, self.actor)
-            unstarted, start_events = attempts.start(_of(decisions, Start), at, self.node_id, self.actor)
-            begin_events = attempts.begin(_of(decisions, Begin), at, self.actor)
-            wait_events = queueing.wait(_of(decisions, Wait), at, self.actor)
-            events.record(
-                [*end_events, *fire_events, *flag_events, *queue_events, *start_events, *begin_events, *wait_events]
-            )
+            ended, told = attempts.finish(_of(decisions, Finish), at, self.actor)
+            told += dismissals.pause(_of(decisions, Pause), at)
+            undismissed, dismissed = dismissals.dismiss(_of(decisions, Dismiss), at, self.actor)
+            told += dismissed + dismissals.withdraw(_of(decisions, Withdraw), at, self.actor)
+            fired = fires.fire(_of(decisions, Fire), at, self.actor)
+            fires.rearm(_of(decisions, Rearm))
+            told += fired.events + fires.flag(_of(decisions, Flag), at, self.actor)
+            unqueued, queued = queueing.queue(_of(decisions, Queue), at, self.actor)
+            unstarted, started = attempts.start(_of(decisions, Start), at, self.node_id, self.actor)
+            told += queued + started
+            told += attempts.begin(_of(decisions, Begin), at, self.actor)
+            told += queueing.wait(_of(decisions, Wait), at, self.actor)
+            events.record(told)
         return Committed(
-            refused_instances=frozenset(ended | unqueued | unstarted),
-            refused_schedules=frozenset(unfired),
-            born=tuple(born),
+            refused_instances=frozenset(ended | undismissed | unqueued | unstarted),
+            refused_schedules=frozenset(fired.refused),
+            born=tuple(fired.born),
         )
 
     def set_aside(self, decision: Decision, fault: str, at: datetime) -> None:
         """See `jobs.core.port.Store`."""
         match decision:
-            case Start() | Queue():
+            case Start() | Queue() | Dismiss():
                 with transaction.atomic():
                     events.record(queueing.fail([decision], fault, at, self.actor))
             case Finish():
@@ -71,4 +87,10 @@ def _of(decisions: Sequence[Decision], kind: type[T]) -> list[T]:
 
 
 def _row(decision: Decision) -> int:
-    return decision.schedule_id if isinstance(decision, Fire | Flag) else decision.instance_id
+    match decision:
+        case Fire() | Rearm() | Flag():
+            return decision.schedule_id
+        case Pause():
+            return decision.job_id
+        case _:
+            return decision.instance_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from jobs.core.decisions import Queue, Start, Wait
+from jobs.core.decisions import Dismiss, Queue, Start, Wait
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
@@ -41,7 +41,7 @@ FAIL = RowsStatement(
 )
 
 
-def fail(decisions: Sequence[Queue | Start], error: str, at: datetime, actor: str) -> list[NewEvent]:
+def fail(decisions: Sequence[Queue | Start | Dismiss], error: str, at: datetime, actor: str) -> list[NewEvent]:
     """What waits, and can never run, ends as failed."""
     moved = {row[0] for row in FAIL.run((d.instance_id, error, at) for d in decisions)}
     return [

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from jobs import models
 from jobs.core import records
+from jobs.core.graph import Graph, in_order
+from jobs.core.policies import UpstreamRule
 from jobs.core.states import Status
+from jobs.store.limits import keys_of
 
 
-def job(row: models.Job) -> records.Job:
-    """The definition as decisions need it."""
+def job(row: models.Job, upstreams: Iterable[int] = ()) -> records.Job:
+    """The definition as decisions need it. `upstreams`: ids of the jobs that it waits for."""
     return records.Job(
         id=row.pk,
         revision=row.revision,
@@ -19,16 +23,62 @@ def job(row: models.Job) -> records.Job:
         priority=row.priority,
         timeout_seconds=row.timeout_seconds,
         retry=records.RetryPolicy(
-            row.max_retries, row.retry_delay_seconds, row.retry_max_delay_seconds, row.retry_jitter
+            row.max_retries,
+            row.retry_delay_seconds,
+            row.retry_max_delay_seconds,
+            row.retry_jitter,
+            tuple(row.retry_only_exit_codes),
+            tuple(row.retry_never_exit_codes),
         ),
         paused=row.paused,
         usual_seconds=row.usual_seconds,
+        tenant=row.tenant,
+        deadline_seconds=row.deadline_seconds,
+        start_deadline_seconds=row.start_deadline_seconds,
+        upstreams=tuple(upstreams),
+        upstream_rule=UpstreamRule(row.upstream_rule),
+        not_before=row.not_before,
+        max_running=row.max_running,
+        limits=keys_of(row),
+        rates=tuple(row.rates),
+        pause_after_failures=row.pause_after_failures,
+        failures_in_a_row=row.failures_in_a_row,
     )
 
 
 def jobs(ids: Iterable[int]) -> list[records.Job]:
-    """Without those that are gone."""
-    return [job(row) for row in models.Job.objects.filter(pk__in=set(ids)).defer("body", "description")]
+    """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
+    graph = workflows()
+    wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
+    rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer("body", "description")}
+    return [job(rows[job_id], graph.upstreams(job_id)) for job_id in in_order(rows, graph.upstreams)]
+
+
+def workflows() -> Graph:
+    """All dependencies there are. One query over a small table."""
+    edges = defaultdict(list)
+    for job_id, upstream_id in models.Dependency.objects.values_list("job_id", "upstream_id"):
+        edges[job_id].append(upstream_id)
+    graph = Graph()
+    for job_id, upstreams in edges.items():
+        graph.put(job_id, upstreams)
+    return graph
+
+
+def with_upstreams(instances: Iterable[models.Instance]) -> list[models.Instance]:
+    """The instances, and after them the latest generation of their upstreams on the same dates."""
+    listed = list(instances)
+    pending = [row for row in listed if row.status == Status.PENDING]
+    graph = workflows() if pending else Graph()
+    wanted = {(up, row.logical_at) for row in pending for up in graph.upstreams(row.job_id)}
+    if not wanted:
+        return listed
+    rows = models.Instance.objects.filter(
+        job_id__in={job_id for job_id, _ in wanted}, logical_at__in={date for _, date in wanted}
+    ).select_related("blame__job")
+    there = {row.pk for row in listed}
+    latest = {(row.job_id, row.logical_at): row for row in rows.order_by("generation")}
+    return [*listed, *(row for key, row in latest.items() if key in wanted and row.pk not in there)]
 
 
 def instance(row: models.Instance) -> records.Instance:
@@ -46,4 +96,10 @@ def instance(row: models.Instance) -> records.Instance:
         lost_attempts=row.lost_count,
         retry_at=row.retry_at,
         cancel_requested=row.cancel_requested_at is not None,
+        serial=row.serial,
+        blame=None if row.blame is None else blame(row.blame),
     )
+
+
+def blame(row: models.Instance) -> records.Blame:
+    return records.Blame(row.pk, row.job.name, Status(row.status))

@@ -38,6 +38,7 @@ def remove_instance(instance_id: int, *, actor: str, now: datetime) -> bool:
 def _remove_ended(ids: list[int]) -> None:
     # By hand, because a cascade would load every row to look for more.
     Instance.objects.filter(retry_of__in=ids).update(retry_of=None)
+    Instance.objects.filter(blame__in=ids).update(blame=None)
     Attempt.objects.filter(instance__in=ids).delete()
     Instance.objects.filter(pk__in=ids)._raw_delete(Instance.objects.db)
 

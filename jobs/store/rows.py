@@ -13,13 +13,20 @@ from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-POSTGRES_TYPES = {"int": "bigint", "real": "double precision", "text": "text", "moment": "timestamptz", "json": "jsonb"}
+POSTGRES_TYPES = {
+    "int": "bigint",
+    "real": "double precision",
+    "text": "text",
+    "bool": "boolean",
+    "moment": "timestamptz",
+    "json": "jsonb",
+}
 
 
 def relation(connection: BaseDatabaseWrapper, columns: dict[str, str], name: str = "v") -> str:
     """SQL of a FROM item called `name` that reads its rows from one `%s` parameter made by `parameter`.
 
-    `columns` maps a column's name to one of int, real, text, moment, json, in the order of the rows' values.
+    `columns` maps a column's name to one of int, real, text, bool, moment, json, in the order of the rows' values.
     """
     if connection.vendor == "postgresql":
         picked = ", ".join(_postgres_column(i, column, kind) for i, (column, kind) in enumerate(columns.items()))
@@ -41,6 +48,11 @@ def moment(connection: BaseDatabaseWrapper, at: datetime | None) -> str | None:
     if connection.vendor == "postgresql":
         return at.isoformat()
     return str(at.astimezone(UTC).replace(tzinfo=None))
+
+
+def read_moment(cell: datetime) -> datetime:
+    """A moment as a statement's RETURNING gives it: SQLite's has no zone, and means UTC."""
+    return cell.replace(tzinfo=UTC) if cell.tzinfo is None else cell.astimezone(UTC)
 
 
 def _postgres_column(position: int, column: str, kind: str) -> str:

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
+from jobs.core.calendared import in_calendar
+from jobs.core.calendarreading import parse_calendar
+from jobs.core.catchup import CatchUp
 from jobs.core.expressions import parse_trigger
 from jobs.core.invalid import InvalidSchedule
-from jobs.core.triggers import Trigger
-from jobs.models import Job, Schedule
+from jobs.core.policies import FirePolicy, Overlap
+from jobs.core.states import UNFINISHED
+from jobs.core.triggers import Following, Trigger
+from jobs.models import Instance, Job, Schedule
 from jobs.store.specs import ScheduleSpec
 
 # Never the whole row: the engine counts fires in the others at the same time.
 _EDITED = (
     "type", "expression", "zone", "start_at", "end_at", "anchor_at", "watched_from", "next_at", "fault",
+    "gap", "fold", "calendar", "calendar_action", "catch_up", "catch_up_limit", "misfire_grace_seconds", "overlap",
+    "queue_bound", "jitter_seconds", "first_at_once",
+)  # fmt: skip
+
+# Of a spec, what is stored under the same name.
+_TAKEN = (
+    "type", "expression", "zone", "start_at", "end_at", "gap", "fold", "calendar_id", "calendar_action", "catch_up",
+    "catch_up_limit", "misfire_grace_seconds", "overlap", "queue_bound", "jitter_seconds", "first_at_once",
 )  # fmt: skip
 
 
 def trigger_of(schedule: Schedule) -> Trigger:
     """The trigger that the row describes. Raises InvalidSchedule, for instance when its zone left the tz data."""
+    calendar = schedule.calendar
     return _trigger(
         schedule.type,
         schedule.expression,
@@ -27,15 +43,50 @@ def trigger_of(schedule: Schedule) -> Trigger:
         schedule.start_at,
         schedule.end_at,
         str(schedule.pk),
+        schedule.gap,
+        schedule.fold,
+        schedule.watched_from if schedule.first_at_once else None,
+        None if calendar is None else (calendar.name, json.dumps(calendar.definition, sort_keys=True)),
+        schedule.calendar_action,
+    )
+
+
+def policy_of(schedule: Schedule) -> FirePolicy:
+    """How the row says that its fires become instances."""
+    return FirePolicy(
+        CatchUp(schedule.catch_up),
+        schedule.catch_up_limit,
+        schedule.misfire_grace_seconds,
+        Overlap(schedule.overlap),
+        schedule.queue_bound,
+        schedule.jitter_seconds,
     )
 
 
 # Reading a cron line takes 0.2 ms, and lists of jobs show hundreds of them again and again.
 @lru_cache(maxsize=4096)
 def _trigger(
-    type_: str, expression: str, zone: str, anchor: datetime, start: datetime | None, end: datetime | None, hash_id: str
+    type_: str,
+    expression: str,
+    zone: str,
+    anchor: datetime,
+    start: datetime | None,
+    end: datetime | None,
+    hash_id: str,
+    gap: Any,
+    fold: Any,
+    at_once: datetime | None,
+    calendar: tuple[str, str] | None,
+    calendar_action: Any,
 ) -> Trigger:
-    return parse_trigger(type_, expression, zone=zone, anchor=anchor, start=start, end=end, hash_id=hash_id)
+    trigger = parse_trigger(
+        type_, expression, zone=zone, anchor=anchor, start=start, end=end, hash_id=hash_id, gap=gap, fold=fold,
+        at_once=at_once,
+    )  # fmt: skip
+    if calendar is None:
+        return trigger
+    name, definition = calendar
+    return in_calendar(trigger, parse_calendar(name, json.loads(definition)), calendar_action)
 
 
 def insert(job: Job, spec: ScheduleSpec, now: datetime, *, paused: bool = False) -> None:
@@ -73,19 +124,28 @@ def watch(schedule: Schedule, now: datetime, *, paused: bool) -> None:
     """Count fires from now on: what was due before, while it was paused or meant something else, is never missed."""
     schedule.watched_from, schedule.fault, schedule.next_at = now, "", None
     try:
-        schedule.next_at = None if paused else trigger_of(schedule).next_after(now)
+        schedule.next_at = None if paused else _next_after(schedule, now)
     except InvalidSchedule as refusal:
         schedule.fault = refusal.sentence
     schedule.save(update_fields=_EDITED)
+
+
+def _next_after(schedule: Schedule, now: datetime) -> datetime | None:
+    """Where the end of a run decides, one that is under way will tell."""
+    trigger = trigger_of(schedule)
+    if not isinstance(trigger, Following):
+        return trigger.next_after(now)
+    under_way = Instance.objects.filter(job=schedule.job_id, status__in=UNFINISHED)
+    return None if under_way.exists() else trigger.after_end(now)
 
 
 def spec_of(schedule: Schedule | None) -> ScheduleSpec | None:
     """None for a job that has no schedule (any more)."""
     if schedule is None or (schedule.type == Schedule.Type.ONCE and schedule.start_at is None):
         return None
-    return ScheduleSpec(schedule.type, schedule.expression, schedule.zone, schedule.start_at, schedule.end_at)
+    return ScheduleSpec(**{name: getattr(schedule, name) for name in _TAKEN})
 
 
 def _take(schedule: Schedule, spec: ScheduleSpec) -> None:
-    schedule.type, schedule.expression, schedule.zone = spec.type, spec.expression, spec.zone
-    schedule.start_at, schedule.end_at = spec.start_at, spec.end_at
+    for name in _TAKEN:
+        setattr(schedule, name, getattr(spec, name))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from jobs.core.catchup import CatchUp
+from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
 
 
@@ -17,6 +19,17 @@ class ScheduleSpec:
     zone: str
     start_at: datetime | None = None
     end_at: datetime | None = None
+    gap: str = "default"
+    fold: str = "default"
+    calendar_id: int | None = None
+    calendar_action: str = "skip"
+    catch_up: str = CatchUp.ONE
+    catch_up_limit: int = DEFAULT_POLICY.catch_up_limit
+    misfire_grace_seconds: float = DEFAULT_POLICY.misfire_grace_seconds
+    overlap: str = Overlap.SKIP
+    queue_bound: int = DEFAULT_POLICY.queue_bound
+    jitter_seconds: float = 0.0
+    first_at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,17 @@ class JobSpec:
     retry_delay_seconds: float = 60.0
     retry_max_delay_seconds: float = 3600.0
     retry_jitter: bool = True
+    retry_only_exit_codes: tuple[int, ...] = ()
+    retry_never_exit_codes: tuple[int, ...] = ()
+    pause_after_failures: int | None = None
+    tenant: str = ""
+    deadline_seconds: float | None = None
+    start_deadline_seconds: float | None = None
+    max_running: int | None = None
+    rates: tuple[str, ...] = ()
+    upstreams: tuple[int, ...] = ()
+    upstream_rule: str = UpstreamRule.ALL_SUCCESS
+    not_before: str = ""
     keep_workspace: bool | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 
-from jobs.core.order import ORDERS
+from jobs.core.order import Entry, FairShare, make_order
 from jobs.core.states import WAITING, Status
-from jobs.models import Instance, Job
+from jobs.models import Dependency, Instance, Job
 from jobs.store.events import NewEvent, record
 
 
@@ -34,18 +34,19 @@ def submit(
     logical_at: datetime | None = None,
     retry_of: Instance | None = None,
 ) -> Instance:
-    """Insert an instance: queued if it is due, else pending. Its logical date is its due moment unless given.
+    """Insert an instance: queued if it is due and waits for nothing, else pending.
 
-    A logical date that the job has already takes the next generation.
+    Its logical date is its due moment unless given. A logical date that the job has already takes the next generation.
     """
     due = due_at or now
     logical = logical_at or due
     latest = Instance.objects.filter(job=job, logical_at=logical).aggregate(top=Max("generation"))["top"]
+    key = _place(job, now, due)
     instance = Instance(
         job=job,
         logical_at=logical,
         generation=0 if latest is None else latest + 1,
-        status=Status.QUEUED if due <= now else Status.PENDING,
+        status=Status.QUEUED if due <= now and key is not None else Status.PENDING,
         cause=cause,
         due_at=due,
         retry_of=retry_of,
@@ -53,11 +54,7 @@ def submit(
         created_at=now,
     )
     if instance.status == Status.QUEUED:
-        instance.queued_at, instance.order_key, instance.hold_code = (
-            now,
-            ORDERS[settings.ORDER](job.priority, now),
-            "turn",
-        )
+        instance.queued_at, instance.order_key, instance.hold_code = now, key, "turn"
     instance.save(force_insert=True)
     event = NewEvent(
         now,
@@ -70,6 +67,14 @@ def submit(
     )
     record([event])
     return instance
+
+
+def _place(job: Job, now: datetime, due: datetime) -> int | None:
+    """Its place in the order; None where only the engine can say: what its upstreams are, or whose turn it is."""
+    order = make_order(settings.ORDER, settings.TENANT_WEIGHTS)
+    if isinstance(order, FairShare) or Dependency.objects.filter(job=job).exists():
+        return None
+    return order.key(Entry(job.priority, now, due, job.deadline_seconds, job.tenant))
 
 
 @transaction.atomic

@@ -3,7 +3,6 @@ from datetime import datetime, timedelta
 
 from jobs.core.decisions import Fire, Flag, Wait
 from jobs.core.inputs import AdmissionChanged, Ended, InstanceGone, InstanceSeen, JobChanged
-from jobs.core.order import fifo
 from jobs.core.records import Allocation, Outcome, Priority, RetryPolicy
 from jobs.core.states import OutcomeKind, Status
 from tests.core.world import START, World
@@ -79,7 +78,7 @@ def test_higher_priority_goes_first():
 
 
 def test_fifo_ignores_priority():
-    world = World(cores=1, overcommit=1.0, order=fifo)
+    world = World(cores=1, overcommit=1.0, order="fifo")
     world.job(1, priority=Priority.LOW)
     world.job(2, priority=Priority.CRITICAL)
     running = world.submit(1)
@@ -299,7 +298,7 @@ def test_news_of_a_job_does_not_requeue_what_waits():
         world.submit()
     for _ in range(50):
         world.tell(JobChanged(job))
-    assert sum(len(group) for group in world.engine.ready._groups.values()) <= 60
+    assert sum(len(group) for group in world.engine.waiting.ready._groups.values()) <= 60
 
 
 # --- schedules ---
@@ -323,7 +322,7 @@ def test_overlapping_fire_is_skipped_and_counted():
     world.wait(60)
     plan = world.wait(60)
     (fire,) = [d for d in plan.decisions if isinstance(d, Fire)]
-    assert "has not ended" in fire.reason
+    assert [skip.code for skip in fire.skips] == ["overlap"]
     assert len(world.started()) == 1
 
 

@@ -1,10 +1,10 @@
 """Queued instances in their order, by what they demand; what left takes no room for long."""
 
-from jobs.core.ready import ReadySet
+from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
 
-ONE, TWO = Demand(1), Demand(2)
+ONE, TWO = Needs(Demand(1)), Needs(Demand(2))
 
 
 def listed(ready: ReadySet) -> int:
@@ -31,23 +31,23 @@ def test_each_demand_has_its_own_first():
     ready = ReadySet()
     ready.add(1, 10, ONE)
     ready.add(2, 20, TWO)
-    assert (ready.first(ONE), ready.first(TWO), ready.first(Demand(3))) == ((10, 1), (20, 2), None)
+    assert (ready.first(ONE), ready.first(TWO), ready.first(Needs(Demand(3)))) == ((10, 1), (20, 2), None)
 
 
 def test_memory_makes_another_group():
     ready = ReadySet()
-    ready.add(1, 10, Demand(1, 100))
-    assert ready.first(Demand(1)) is None
-    assert ready.demands() == [Demand(1, 100)]
+    ready.add(1, 10, Needs(Demand(1, 100)))
+    assert ready.first(Needs(Demand(1))) is None
+    assert ready.kinds() == [Needs(Demand(1, 100))]
 
 
 def test_demands_come_in_the_order_of_their_first():
     ready = ReadySet()
     ready.add(1, 30, ONE)
     ready.add(2, 20, TWO)
-    assert ready.demands() == [TWO, ONE]
+    assert ready.kinds() == [TWO, ONE]
     ready.add(3, 10, ONE)
-    assert ready.demands() == [ONE, TWO]
+    assert ready.kinds() == [ONE, TWO]
 
 
 def test_discarded_first_makes_way():
@@ -71,7 +71,7 @@ def test_group_without_anybody_is_gone():
     ready = ReadySet()
     ready.add(1, 10, ONE)
     ready.discard(1)
-    assert (ready.demands(), listed(ready)) == ([], 0)
+    assert (ready.kinds(), listed(ready)) == ([], 0)
 
 
 def test_other_demand_moves_to_its_group():
@@ -92,7 +92,7 @@ def test_moved_there_and_back_is_there_once():
     ready = ReadySet()
     for demand in (ONE, TWO, ONE):
         ready.add(1, 10, demand)
-    assert ready.demands() == [ONE]
+    assert ready.kinds() == [ONE]
     assert drained(ready) == [1]
 
 

@@ -12,7 +12,8 @@ from jobs.core.decisions import Plan, Start, Stop
 from jobs.core.engine import Engine
 from jobs.core.inputs import Began, Ended, Input, InstanceGone, InstanceSeen, JobChanged, ScheduleChanged
 from jobs.core.memory import MemoryStore
-from jobs.core.order import OrderKey, by_priority
+from jobs.core.order import make_order
+from jobs.core.policies import DEFAULT_POLICY, FirePolicy
 from jobs.core.records import Demand, Instance, Job, Outcome
 from jobs.core.states import OutcomeKind
 from jobs.core.triggers import Trigger
@@ -25,19 +26,21 @@ class World:
     cores: int = 4
     overcommit: float = 1.5
     memory_mb: int = 0
-    order: OrderKey = by_priority
+    order: str = "priority"
+    weights: dict[str, float] = field(default_factory=dict)
     now: datetime = START
     starts: list[Start] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.store = MemoryStore(self.order)
+        order = make_order(self.order, self.weights)
+        self.store = MemoryStore(order)
         self._tokens = count(1)
         self.manager = CoreManager(range(self.cores), overcommit=self.overcommit, memory_mb=self.memory_mb)
         self.engine = Engine(
             self.manager,
-            order=self.order,
+            order=order,
             new_token=lambda: f"token-{next(self._tokens)}",
             uniform=lambda low, high: high,
         )
@@ -48,11 +51,18 @@ class World:
         self.tell(JobChanged(job))
         return job
 
-    def schedule(self, trigger: Trigger, job_id: int = 1, schedule_id: int = 1, watched_from: datetime | None = None):
-        return self.tell(ScheduleChanged(schedule_id, job_id, trigger, watched_from or self.now))
+    def schedule(
+        self,
+        trigger: Trigger,
+        job_id: int = 1,
+        schedule_id: int = 1,
+        watched_from: datetime | None = None,
+        policy: FirePolicy = DEFAULT_POLICY,
+    ) -> Plan:
+        return self.tell(ScheduleChanged(schedule_id, job_id, trigger, watched_from or self.now, policy))
 
-    def submit(self, job_id: int = 1, *, after: float = 0) -> int:
-        instance = self.store.submit(job_id, self.now, self.now + timedelta(seconds=after))
+    def submit(self, job_id: int = 1, *, after: float = 0, logical_at: datetime | None = None) -> int:
+        instance = self.store.submit(job_id, self.now, self.now + timedelta(seconds=after), logical_at)
         self.tell(InstanceSeen(instance))
         return instance.id
 

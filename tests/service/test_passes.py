@@ -11,7 +11,7 @@ from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
 from jobs.core.inputs import Ended, InstanceSeen, JobChanged
-from jobs.core.order import by_priority
+from jobs.core.order import ByPriority
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
 from jobs.service.mailbox import Mailbox
@@ -32,7 +32,7 @@ class Desk:
         self.tokens = iter(range(100_000))
         self.engine = Engine(
             CoreManager(range(cores), overcommit=1.0),
-            order=by_priority,
+            order=ByPriority(),
             new_token=lambda: f"t{next(self.tokens)}",
             uniform=lambda low, high: high,
         )

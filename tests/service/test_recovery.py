@@ -6,7 +6,7 @@ from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
 from jobs.core.inputs import Began
-from jobs.core.order import by_priority
+from jobs.core.order import ByPriority
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind
 from jobs.execution.claim import ForeignHolderError
@@ -42,7 +42,7 @@ def in_flight(status="starting", **fields) -> models.Attempt:
 
 
 def recovered(attempt, answer, **hand):
-    engine = Engine(CoreManager([0, 1]), order=by_priority, new_token=str, uniform=max)
+    engine = Engine(CoreManager([0, 1]), order=ByPriority(), new_token=str, uniform=max)
     hand = {"in_hand": set(), "unsettled": {}, **hand}
     found = recover(engine, Answers(answer), attempt.node_id, lambda: NOW, **hand)
     assert engine.manager.holds() == {attempt.instance_id: Allocation((0,), 0, 0)}

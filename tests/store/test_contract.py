@@ -1,10 +1,25 @@
 """What a store promises, put to the memory store, the ORM on SQLite and the ORM on PostgreSQL."""
 
+from dataclasses import replace
+
 import pytest
 
-from jobs.core.decisions import Begin, Finish, Fire, Flag, Queue, Start, Wait
+from jobs.core.decisions import (
+    Begin,
+    Birth,
+    Dismiss,
+    Finish,
+    Fire,
+    Flag,
+    Pause,
+    Queue,
+    Skip,
+    Start,
+    Wait,
+    Withdraw,
+)
 from jobs.core.order import by_priority
-from jobs.core.records import Allocation, Hold, Outcome
+from jobs.core.records import Allocation, Blame, Hold, Outcome
 from jobs.core.states import OutcomeKind, Status
 from tests.store.benches import NOW, Bench, at
 
@@ -23,7 +38,10 @@ def finish(bench: Bench, instance_id: int, kind: OutcomeKind, status: Status, at
 
 
 def fire(job_id: int, schedule_id: int, seconds: float = 60, reason: str = "", revision: int = 1) -> Fire:
-    return Fire(schedule_id, job_id, revision, at(seconds), at(seconds + 60), 0, NOW, KEY, reason)
+    birth = Birth(job_id, at(seconds), at(seconds), Status.QUEUED, NOW, KEY, bound=1)
+    births = () if reason else (birth,)
+    skips = (Skip("overlap", reason, at(seconds)),) if reason else ()
+    return Fire(schedule_id, job_id, revision, at(seconds), at(seconds + 60), births=births, skips=skips)
 
 
 def running(bench: Bench) -> int:
@@ -231,3 +249,79 @@ def test_set_aside_fire_flags_its_schedule(bench: Bench):
     job_id = bench.job()
     bench.set_aside(fire(job_id, bench.schedule(job_id)))
     assert bench.events()[-1] == "schedule.flagged"
+
+
+def births(job_id: int, below: int, seconds: float = 60) -> tuple[Birth, ...]:
+    own = Birth(job_id, at(seconds), at(seconds), Status.QUEUED, NOW, KEY, serial=True)
+    return own, Birth(below, at(seconds), at(seconds + 30), Status.PENDING, serial=True)
+
+
+def test_fire_makes_the_whole_workflow(bench: Bench):
+    root, below = bench.job(), bench.job()
+    schedule_id = bench.schedule(root)
+    born = bench.commit(Fire(schedule_id, root, 1, at(60), at(120), births=births(root, below))).born
+    assert [(i.job_id, i.status, i.serial) for i in born] == [
+        (root, Status.QUEUED, True),
+        (below, Status.PENDING, True),
+    ]
+    assert [bench.instance(i.id) for i in born] == list(born)
+
+
+def test_two_roots_make_what_is_below_them_once(bench: Bench):
+    one, other, below = bench.job(), bench.job(), bench.job()
+    fires = [Fire(bench.schedule(root), root, 1, at(60), at(120), births=births(root, below)) for root in (one, other)]
+    assert len(bench.commit(*fires).born) == 3
+    assert len(bench.instances_of(below)) == 1
+
+
+def test_a_bound_that_is_reached_makes_nothing_of_the_date(bench: Bench):
+    root, below = bench.job(), bench.job()
+    schedule_id = bench.schedule(root)
+    bench.submit(root)
+    own, dependent = births(root, below)
+    bound = replace(own, bound=1)
+    committed = bench.commit(Fire(schedule_id, root, 1, at(60), at(120), births=(bound, dependent)))
+    assert committed.born == ()
+    assert bench.instances_of(below) == []
+
+
+def test_one_fire_makes_several_dates(bench: Bench):
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    made = tuple(Birth(job_id, at(n), at(n), Status.QUEUED, NOW, KEY) for n in (60, 120, 180))
+    born = bench.commit(Fire(schedule_id, job_id, 1, at(180), at(240), births=made)).born
+    assert [i.logical_at for i in born] == [at(60), at(120), at(180)]
+
+
+def test_each_skip_leaves_an_event(bench: Bench):
+    job_id = bench.job()
+    skips = (Skip("blackout", "falls in a freeze", at(60), 3), Skip("overlap", "one has not ended", at(120)))
+    bench.commit(Fire(bench.schedule(job_id), job_id, 1, at(120), at(180), skips=skips))
+    assert bench.events() == ["schedule.skipped", "schedule.skipped"]
+
+
+def test_dismissed_instance_ends_with_its_reason(bench: Bench):
+    above, below = running(bench), bench.submit(bench.job(), at(60))
+    blame = Blame(above, "extract", Status.RUNNING)
+    job_id = bench.instance(below).job_id
+    gone = Dismiss(below, job_id, Status.PENDING, Status.UPSTREAM_FAILED, "upstream_failed", "it failed", blame)
+    assert not bench.commit(gone).refused_instances
+    assert bench.instance(below).status is Status.UPSTREAM_FAILED
+    assert bench.instance(below).blame.instance_id == above
+    assert bench.commit(gone).refused_instances == {below}
+
+
+def test_withdrawn_instance_is_asked_to_stop_once(bench: Bench):
+    instance_id = running(bench)
+    wish = Withdraw(instance_id, bench.instance(instance_id).job_id, "was replaced")
+    for _ in range(2):
+        assert not bench.commit(wish).refused_instances
+    assert bench.instance(instance_id).cancel_requested
+    assert bench.events(instance_id).count("instance.cancel_requested") == 1
+
+
+def test_paused_job_starts_nothing_more(bench: Bench):
+    job_id = bench.job()
+    instance_id = bench.submit(job_id)
+    bench.commit(Pause(job_id, "failed 3 times in a row"))
+    assert bench.commit(start(bench, instance_id)).refused_instances == {instance_id}

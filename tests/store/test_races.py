@@ -8,7 +8,7 @@ import pytest
 from django.db import connections
 
 from jobs import models
-from jobs.core.decisions import Finish, Fire, Queue, Start
+from jobs.core.decisions import Birth, Finish, Fire, Queue, Start
 from jobs.core.order import by_priority
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind, Status
@@ -21,6 +21,11 @@ ROUNDS = 10
 @pytest.fixture
 def bench(each_database) -> OrmBench:
     return OrmBench()
+
+
+def fire(job_id: int, schedule_id: int) -> Fire:
+    birth = Birth(job_id, at(60), at(60), Status.QUEUED, NOW, by_priority(1, NOW), bound=1)
+    return Fire(schedule_id, job_id, 1, at(60), at(120), births=(birth,))
 
 
 def race(*contenders: Callable[[], bool]) -> int:
@@ -84,8 +89,8 @@ def test_one_outcome_is_recorded(bench, _round):
 @pytest.mark.parametrize("_round", range(ROUNDS))
 def test_one_fire_makes_one_instance(bench, _round):
     job_id = bench.job()
-    fire = Fire(bench.schedule(job_id), job_id, 1, at(60), at(120), 0, NOW, by_priority(1, NOW))
-    assert race(*(lambda node=node: bool(bench.commit(fire, node=node).born) for node in (0, 1))) == 1
+    wanted = fire(job_id, bench.schedule(job_id))
+    assert race(*(lambda node=node: bool(bench.commit(wanted, node=node).born) for node in (0, 1))) == 1
     assert len(bench.instances_of(job_id)) == 1
 
 
@@ -109,5 +114,5 @@ def test_fire_from_before_an_edit_is_refused(bench):
     job_id = bench.job()
     schedule_id = bench.schedule(job_id)
     models.Schedule.objects.filter(pk=schedule_id).update(watched_from=at(61))
-    stale = Fire(schedule_id, job_id, 1, at(60), at(120), 0, NOW, by_priority(1, NOW))
+    stale = fire(job_id, schedule_id)
     assert bench.commit(stale).refused_schedules == {schedule_id}

@@ -1,0 +1,65 @@
+"""The instances that one date of a schedule makes: one for its job, and one for every job below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from jobs.core.decisions import Birth
+from jobs.core.graph import Graph
+from jobs.core.jitter import jittered
+from jobs.core.known import KnownInstances
+from jobs.core.moments import not_before_moment
+from jobs.core.order import Entry, Order
+from jobs.core.policies import FirePolicy
+from jobs.core.records import Job
+from jobs.core.states import Status
+from jobs.core.weektimes import parse_clock
+from jobs.core.zones import zone_named
+
+
+class Births:
+    def __init__(self, known: KnownInstances, graph: Graph, order: Order) -> None:
+        self._known = known
+        self._graph = graph
+        self._order = order
+
+    def workflow(self, job_id: int) -> Iterable[int]:
+        """The job and all that are bound to it."""
+        return self._graph.component(job_id) if job_id in self._graph else (job_id,)
+
+    def of(
+        self,
+        schedule_id: int,
+        job: Job,
+        date: datetime,
+        zone: str,
+        policy: FirePolicy,
+        now: datetime,
+        bound: int | None,
+    ) -> list[Birth]:
+        """Upstreams before what waits for them. Only the job of the schedule itself is queued at once."""
+        due_at = jittered(date, policy.jitter_seconds, str(schedule_id)) if policy.jitter_seconds else date
+        made = [self._own(job, date, due_at, now, policy, bound)]
+        for job_id in self._graph.below(job.id) if job.id in self._graph else ():
+            below = self._known.job(job_id)
+            moment = _not_before(date, below, zone)
+            made.append(Birth(job_id, date, max(due_at, moment), Status.PENDING, serial=policy.serial))
+        return made
+
+    def _own(
+        self, job: Job, date: datetime, due_at: datetime, now: datetime, policy: FirePolicy, bound: int | None
+    ) -> Birth:
+        if due_at > now:
+            return Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
+        key = self._order.key(entry(job, now, due_at))
+        return Birth(job.id, date, due_at, Status.QUEUED, now, key, policy.serial, bound)
+
+
+def entry(job: Job, queued_at: datetime, due_at: datetime) -> Entry:
+    """What an order needs to know of an instance of this job."""
+    return Entry(job.priority, queued_at, due_at, job.deadline_seconds, job.tenant)
+
+
+def _not_before(date: datetime, job: Job, zone: str) -> datetime:
+    return not_before_moment(date, parse_clock(job.not_before), zone_named(zone)) if job.not_before else date

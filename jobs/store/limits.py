@@ -1,0 +1,96 @@
+"""Limits that all nodes share, read for the engine and checked again in the transaction of a start."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import connection
+
+from jobs import models
+from jobs.core.buckets import Bucket, Tokens
+from jobs.core.decisions import Start
+from jobs.core.inputs import LimitsChanged
+from jobs.core.limits import Rate, job_key, model_key, tag_key
+from jobs.core.states import Status
+
+# Any fixed number, the same for every node: starts that take of a limit are decided one transaction after the other.
+CLAIM_LOCK = 0x524F544C
+
+
+def load() -> LimitsChanged:
+    """All limits as the engine is told of them."""
+    maxima: dict[str, int] = {}
+    rates: dict[str, Rate] = {}
+    for row in models.Limit.objects.all():
+        if row.kind == models.Limit.Kind.RATE:
+            rates[row.name] = _rate(row)
+        elif row.maximum is not None:
+            maxima[(tag_key if row.kind == models.Limit.Kind.TAG else model_key)(row.name)] = row.maximum
+    return LimitsChanged(maxima, rates)
+
+
+def keys_of(job: models.Job) -> tuple[str, ...]:
+    """Every limit on how many run at once that could hold for the job."""
+    return (job_key(job.pk), *(tag_key(tag) for tag in job.tags), model_key(job.execution_model))
+
+
+def claim(starts: Sequence[Start], at: datetime) -> set[int]:
+    """Take what the starts need of limits, and return the ids of those for which another node was first.
+
+    Call in the transaction of the starts, before they are written.
+    """
+    limited = [start for start in starts if start.limits or start.rates]
+    if not limited:
+        return set()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
+    maxima = dict(load().maxima) | _job_maxima(limited)
+    in_use = _in_use() if any(start.limits for start in limited) else Counter()
+    buckets = {row.name: row for row in _buckets(limited)}
+    refused: set[int] = set()
+    for start in limited:
+        full = any(in_use[key] >= maxima[key] for key in start.limits if key in maxima)
+        if full or not _take(start, buckets, at):
+            refused.add(start.instance_id)
+        else:
+            in_use.update(start.limits)
+    for row in buckets.values():
+        row.save(update_fields=["tokens", "refilled_at"])
+    return refused
+
+
+def _job_maxima(starts: Iterable[Start]) -> dict[str, int]:
+    rows = models.Job.objects.filter(pk__in={start.job_id for start in starts}, max_running__isnull=False)
+    return {job_key(pk): maximum for pk, maximum in rows.values_list("pk", "max_running") if maximum is not None}
+
+
+def _in_use() -> Counter[str]:
+    running = models.Instance.objects.filter(status=Status.RUNNING).select_related("job")
+    return Counter(key for row in running.only("job__tags", "job__kind") for key in keys_of(row.job))
+
+
+def _buckets(starts: Iterable[Start]) -> Iterable[models.Limit]:
+    names = {name for start in starts for name in start.rates}
+    return models.Limit.objects.select_for_update().filter(kind=models.Limit.Kind.RATE, name__in=names)
+
+
+def _take(start: Start, buckets: dict[str, models.Limit], at: datetime) -> bool:
+    wanted = [buckets[name] for name in start.rates if name in buckets]
+    rates = [_rate(row) for row in wanted]
+    if any(rate.ready_at(at) > at for rate in rates):
+        return False
+    for row, rate in zip(wanted, rates, strict=True):
+        left = rate.less_one(at).tokens
+        if left is not None:
+            row.tokens, row.refilled_at = left.count, left.at
+    return True
+
+
+def _rate(row: models.Limit) -> Rate:
+    bucket = Bucket(row.rate_per_second or 1.0, row.burst or 1)
+    if row.tokens is None or row.refilled_at is None:
+        return Rate(bucket)
+    return Rate(bucket, Tokens(row.tokens, row.refilled_at))

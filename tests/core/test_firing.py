@@ -1,0 +1,236 @@
+"""What becomes of the fires of a schedule: missed, overlapping, too late, spread, after the last end."""
+
+from datetime import timedelta
+
+import pytest
+
+from jobs.core.catchup import CatchUp
+from jobs.core.decisions import Dismiss, Fire, Rearm, Stop, Withdraw
+from jobs.core.fixeddelay import FixedDelay
+from jobs.core.policies import FirePolicy, Overlap
+from jobs.core.records import RetryPolicy
+from jobs.core.states import OutcomeKind, Status
+from jobs.core.triggers import FixedRate
+from tests.core.world import START, World
+
+MINUTE, HOUR = 60, 3600
+HOURLY = FixedRate(START, timedelta(hours=1))
+MINUTELY = FixedRate(START, timedelta(minutes=1))
+
+
+def scheduled(policy: FirePolicy, trigger=MINUTELY, **job) -> World:
+    world = World()
+    world.job(**job)
+    world.schedule(trigger, policy=policy)
+    return world
+
+
+def fires(plan) -> list[Fire]:
+    return [d for d in plan.decisions if isinstance(d, Fire)]
+
+
+def dates(world: World) -> list[float]:
+    """Logical dates of all instances, as seconds after the start, in the order in which they were made."""
+    return [(i.logical_at - START).total_seconds() for i in world.store.instances.values()]
+
+
+def end_all(world: World) -> None:
+    for instance_id in sorted(world.engine.known.running):
+        world.end(instance_id)
+
+
+def test_skip_makes_up_for_nothing():
+    world = scheduled(FirePolicy(CatchUp.SKIP), HOURLY)
+    plan = world.wait(4.5 * HOUR)
+    assert dates(world) == []
+    assert [(skip.code, skip.count) for skip in fires(plan)[0].skips] == [("missed", 4)]
+    assert plan.wake_at == START + timedelta(hours=5)
+
+
+def test_skip_still_runs_what_is_due_right_now():
+    world = scheduled(FirePolicy(CatchUp.SKIP), HOURLY)
+    world.wait(HOUR + 5)
+    assert dates(world) == [HOUR]
+
+
+def test_one_runs_for_the_latest_missed():
+    world = scheduled(FirePolicy(CatchUp.ONE), HOURLY)
+    plan = world.wait(4.5 * HOUR)
+    assert dates(world) == [4 * HOUR]
+    assert fires(plan)[0].missed == 3
+
+
+def test_all_queues_the_latest_behind_each_other():
+    world = scheduled(FirePolicy(CatchUp.ALL, catch_up_limit=3), HOURLY)
+    world.wait(4.5 * HOUR)
+    assert dates(world) == [2 * HOUR, 3 * HOUR, 4 * HOUR]
+    assert len(world.engine.known.running) == 1
+    end_all(world)
+    end_all(world)
+    assert world.started() == [1, 2, 3]
+
+
+def test_all_takes_its_dates_oldest_first():
+    world = scheduled(FirePolicy(CatchUp.ALL), HOURLY)
+    world.wait(4.5 * HOUR)
+    for _ in range(3):
+        end_all(world)
+    assert [world.instance(i).logical_at for i in world.started()] == sorted(
+        world.instance(i).logical_at for i in world.started()
+    )
+
+
+def test_a_month_of_minutes_makes_no_more_than_the_limit():
+    world = scheduled(FirePolicy(CatchUp.ALL, catch_up_limit=100))
+    plan = world.wait(30 * 24 * HOUR)
+    assert len(world.store.instances) == 100
+    assert fires(plan)[0].missed == 30 * 24 * 60 - 100
+
+
+def test_overlap_skip_leaves_the_running_one_alone():
+    world = scheduled(FirePolicy())
+    world.wait(MINUTE)
+    plan = world.wait(MINUTE)
+    assert dates(world) == [MINUTE]
+    assert [skip.code for skip in fires(plan)[0].skips] == ["overlap"]
+
+
+def test_overlap_queue_waits_for_the_one_before():
+    world = scheduled(FirePolicy(overlap=Overlap.QUEUE))
+    world.wait(MINUTE)
+    world.wait(MINUTE)
+    assert world.started() == [1]
+    assert world.store.holds[2].code == "overlap"
+    world.end(1)
+    assert world.started() == [1, 2]
+
+
+def test_the_queue_behind_one_job_is_bounded():
+    world = scheduled(FirePolicy(overlap=Overlap.QUEUE, queue_bound=2))
+    plans = [world.wait(MINUTE) for _ in range(5)]
+    assert dates(world) == [MINUTE, 2 * MINUTE, 3 * MINUTE]
+    assert [skip.code for plan in plans for skip in fires(plan)[0].skips] == ["queue_bound", "queue_bound"]
+
+
+def test_overlap_allow_runs_them_side_by_side():
+    world = scheduled(FirePolicy(overlap=Overlap.ALLOW))
+    world.wait(MINUTE)
+    world.wait(MINUTE)
+    assert world.started() == [1, 2]
+
+
+def test_overlap_replace_asks_the_running_one_to_stop():
+    world = scheduled(FirePolicy(overlap=Overlap.REPLACE))
+    world.wait(MINUTE)
+    plan = world.wait(MINUTE)
+    assert [type(d) for d in plan.decisions if isinstance(d, Withdraw | Stop)] == [Withdraw, Stop]
+    assert world.started() == [1]
+    world.end(1, OutcomeKind.CANCELLED)
+    assert world.instance(1).status is Status.CANCELLED
+    assert world.started() == [1, 2]
+
+
+def test_overlap_replace_cancels_what_only_waits():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.job(2)
+    world.submit(2)
+    world.schedule(MINUTELY, policy=FirePolicy(overlap=Overlap.REPLACE))
+    world.wait(MINUTE)
+    plan = world.wait(MINUTE)
+    assert [d.code for d in plan.decisions if isinstance(d, Dismiss)] == ["replaced"]
+    assert [world.instance(i).status for i in (2, 3)] == [Status.CANCELLED, Status.QUEUED]
+
+
+def test_waiting_for_a_retry_counts_as_an_overlap():
+    world = scheduled(FirePolicy(), max_running=None)
+    world.wait(MINUTE)
+    world.end(1, OutcomeKind.LOST)
+    assert world.instance(1).status is Status.RETRYING
+    world.now += timedelta(seconds=1)
+    plan = world.wait(MINUTE - 1)
+    assert [skip.code for skip in fires(plan)[0].skips] == ["overlap"]
+
+
+def test_a_fire_later_than_its_start_deadline_makes_nothing():
+    world = scheduled(FirePolicy(CatchUp.ALL), HOURLY, start_deadline_seconds=2 * HOUR)
+    plan = world.wait(4.5 * HOUR)
+    assert dates(world) == [3 * HOUR, 4 * HOUR]
+    assert [skip.code for skip in fires(plan)[0].skips] == ["start_deadline"]
+
+
+def test_what_waits_past_its_start_deadline_is_skipped():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.job(2, start_deadline_seconds=30)
+    world.submit(1)
+    waiting = world.submit(2)
+    world.wait(31)
+    assert world.instance(waiting).status is Status.SKIPPED
+
+
+def test_a_start_deadline_is_about_the_first_start_only():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1, start_deadline_seconds=1)
+    started = world.submit(1)
+    world.end(started, OutcomeKind.LOST)
+    world.wait(10)
+    assert world.instance(started).status is Status.RUNNING
+
+
+def test_jitter_moves_the_due_moment_and_not_the_date():
+    world = scheduled(FirePolicy(jitter_seconds=30))
+    world.wait(MINUTE)
+    (instance,) = world.store.instances.values()
+    assert instance.logical_at == START + timedelta(seconds=MINUTE)
+    assert instance.logical_at <= instance.due_at < instance.logical_at + timedelta(seconds=30)
+    world.wait(30)
+    assert world.started() == [instance.id]
+
+
+def delayed(policy: FirePolicy = FirePolicy(), **job) -> World:  # noqa: B008 - a frozen value
+    return scheduled(policy, FixedDelay(timedelta(minutes=15), START + timedelta(minutes=15)), **job)
+
+
+def test_fixed_delay_counts_from_the_end():
+    world = delayed()
+    world.wait(15 * MINUTE)
+    world.wait(40 * MINUTE)
+    assert world.started() == [1]
+    plan = world.end(1)
+    assert [d.next_at for d in plan.decisions if isinstance(d, Rearm)] == [world.now + timedelta(minutes=15)]
+    world.wait(15 * MINUTE)
+    assert world.started() == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [OutcomeKind.FAILED, OutcomeKind.TIMEOUT, OutcomeKind.CANCELLED])
+def test_fixed_delay_counts_from_any_end(kind):
+    world = delayed()
+    world.wait(15 * MINUTE)
+    world.end(1, kind)
+    world.wait(15 * MINUTE)
+    assert len(world.started()) == 2
+
+
+def test_fixed_delay_waits_out_the_retries():
+    world = delayed(retry=RetryPolicy(1, 60, jitter=False))
+    world.wait(15 * MINUTE)
+    world.end(1, OutcomeKind.FAILED)
+    world.wait(30 * MINUTE)
+    assert world.started() == [1, 1]
+    world.end(1, OutcomeKind.FAILED)
+    world.wait(15 * MINUTE)
+    assert world.started() == [1, 1, 2]
+
+
+def test_fixed_delay_that_was_missed_runs_once():
+    world = delayed()
+    world.wait(10 * HOUR)
+    assert dates(world) == [15 * MINUTE]
+
+
+def test_fixed_delay_that_skips_what_it_missed_goes_on():
+    world = delayed(FirePolicy(CatchUp.SKIP))
+    plan = world.wait(10 * HOUR)
+    assert dates(world) == []
+    assert plan.wake_at == world.now + timedelta(minutes=15)
