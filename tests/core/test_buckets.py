@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jobs.core.buckets import GREATEST_RATE, LEAST_RATE, LONGEST_STEP_BACK, Bucket, InvalidBucket, Tokens
@@ -61,6 +61,7 @@ def test_each_waiter_is_told_its_own_moment():
     assert moments == [NOW, NOW, at(0.5), at(1)]
 
 
+@example(Bucket(0.0003673769287288758), 0.0, 0.0)  # its floats sum up to a hair less than one token
 @given(buckets, st.floats(0, 1), pauses)
 @settings(deadline=None)
 def test_named_moment_has_a_token(bucket, count, pause):
