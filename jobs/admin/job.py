@@ -19,6 +19,7 @@ from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
 from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
+from jobs.admin.readonly import ListStyle, moment, shown_moment
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
@@ -26,9 +27,12 @@ from jobs.store.schedules import spec_of, trigger_of
 
 
 @admin.register(Job)
-class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = JobForm
-    list_display = ("name", "kind", "runs", "next_run", "cores", "memory_mb", "priority", "paused_at", "created_by")
+    list_display = (
+        "name", "runs", "next_run", moment("paused_at", "paused"), "cores", "memory_mb", "priority", "kind",
+        "created_by",
+    )  # fmt: skip
     list_filter = (
         ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "priority", "schedule__type", "schedule__zone",
         ("created_by", admin.RelatedOnlyFieldListFilter),
@@ -81,7 +85,7 @@ class JobAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run
     @admin.display(description="next run", ordering="schedule__next_at")
     def next_run(self, job: Job) -> Any:
         schedule = getattr(job, "schedule", None)
-        return schedule.next_at if schedule else None
+        return shown_moment(schedule.next_at if schedule else None)
 
     # --- One job ---
 

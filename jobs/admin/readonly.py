@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -16,10 +16,20 @@ def moment(field: str, words: str) -> Callable[[Any], str]:
 
     @admin.display(description=words, ordering=field)
     def shown(row: Any) -> str:
-        at = getattr(row, field)
-        return format_html('<span class="moment">{}</span>', f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}") if at else "-"
+        return shown_moment(getattr(row, field))
 
     return shown
+
+
+def shown_moment(at: datetime | None) -> str:
+    return format_html('<span class="moment">{}</span>', f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}") if at else "-"
+
+
+class ListStyle:
+    """Mixed into a ModelAdmin whose list has moments."""
+
+    class Media:
+        css: ClassVar = {"all": ("admin/lists.css",)}
 
 
 class ReadOnly:
@@ -35,10 +45,7 @@ class ReadOnly:
         return False
 
 
-class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+class ReadOnlyAdmin(ReadOnly, ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     # A second count of all rows, only to write "12 of 1,000,000 total".
     show_full_result_count = False
     list_per_page = 50
-
-    class Media:
-        css: ClassVar = {"all": ("admin/lists.css",)}

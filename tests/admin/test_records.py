@@ -179,3 +179,10 @@ def test_search_of_instances_joins_no_jobs_to_find_them(admin_client):
     counts = [one["sql"] for one in captured if "COUNT" in one["sql"] and "jobs_instance" in one["sql"]]
     assert counts
     assert not any("JOIN" in sql for sql in counts)
+
+
+@pytest.mark.parametrize("model", ["job", "schedule", "instance", "attempt", "event", "node"])
+def test_moments_of_lists_do_not_break(admin_client, rows, model):
+    page = admin_client.get(f"/admin/jobs/{model}/").content.decode()
+    assert page.count("admin/lists.css") == 1
+    assert "p.m." not in page or model == "node"
