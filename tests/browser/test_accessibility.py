@@ -18,6 +18,7 @@ from jobs.models import Instance, Node
 from tests.api.site import sign_in
 from tests.browser.conftest import Service, forget_connection
 from tests.fixtures.chromium import launched
+from tests.waiting import until
 
 AXE = (Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js").read_text()
 FOUND = """async (left_out) => {
@@ -70,8 +71,8 @@ def scene(started: Service) -> Iterator[Scene]:
     with launched() as browser:
         now = timezone.now()
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
-        started.until(ids["failed"], "failed")
-        started.until(ids["running"], "running")
+        wanted = {ids["failed"]: "failed", ids["running"]: "running"}
+        until(lambda: started.home.statuses() == wanted, 120)  # all tests of the module wait for this one
         ids["waiting"] = started.submit(SLEEP, "greedy", cpu_cores_required=3)
         daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
         raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
