@@ -25,6 +25,10 @@ def title(page, wanted):
     page.wait_for_function("wanted => document.title === wanted", arg=wanted)
 
 
+def names_of(page):
+    return page.locator("#waiting .row .row-title").all_inner_texts()
+
+
 def icon(page):
     return page.locator("link[rel=icon]").get_attribute("href").rpartition("/")[2]
 
@@ -79,13 +83,13 @@ def test_server_that_is_gone_is_said_and_found_again(stepless, page):
     with signed_in_at(stepless, page, expected=("WebSocket", "ERR_")):
         page.goto(stepless.address)
         connected(page)
-        shown = page.locator("#waiting .row").all_inner_texts()
+        shown = names_of(page)
         assert shown
         stepless.process.terminate()
         connected(page, "offline")
         title(page, "(offline) Overview · Rota")
         assert page.locator("body[data-silent]").count() == 1
-        assert page.locator("#waiting .row").all_inner_texts() == shown
+        assert names_of(page) == shown
         stepless.process.wait()
         gone = Instance.objects.filter(status="queued").order_by("order_key").first()
         Instance.objects.filter(pk=gone.pk).update(status="cancelled", ended_at=timezone.now())
