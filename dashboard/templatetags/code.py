@@ -20,4 +20,5 @@ def script_lines(lines: Sequence[str], numbered: bool) -> SafeString:
     return mark_safe("".join(_START.format(n=n) + code for n, code in enumerate(codes, 1)))  # noqa: S308 - as above
 
 
-_START = '<span class="line" id="L{n}"><a class="line-number" href="#L{n}" tabindex="-1" aria-hidden="true" data-n="{n}"></a>'
+_NUMBER = '<a class="line-number" href="#L{n}" tabindex="-1" aria-hidden="true" data-n="{n}"></a>'
+_START = '<span class="line" id="L{n}">' + _NUMBER
