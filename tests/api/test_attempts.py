@@ -17,7 +17,13 @@ pytestmark = pytest.mark.django_db
 def attempt():
     instance = make_instance(make_job(), "running", cores=[0])
     return Attempt.objects.create(
-        instance=instance, number=1, token="abcdefgh0123", node=instance.node, created_at=NOW, cores=[0], status="running"
+        instance=instance,
+        number=1,
+        token="abcdefgh0123",
+        node=instance.node,
+        created_at=NOW,
+        cores=[0],
+        status="running",
     )
 
 
