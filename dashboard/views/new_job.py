@@ -27,7 +27,7 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
-from jobs.models import Job
+from jobs.models import Job, Limit
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CORES = 1024  # of a number that is still being typed
@@ -92,6 +92,7 @@ def form_page(
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
+        "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)
