@@ -72,6 +72,18 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
     return _change(request, job_id, actions.resume_job, "Resumed. What came due meanwhile is not made up for.")
 
 
+@require_POST
+@login_required
+def cancel_waiting(request: HttpRequest, job_id: int) -> HttpResponse:
+    def act() -> HttpResponse:
+        count = actions.cancel_waiting(job_id, actor=actor_of(request), now=timezone.now()).cancelled
+        said = f"Cancelled {count} that waited." if count else "Nothing of it waits."
+        messages.success(request, f"{said} What runs goes on.")
+        return redirect("job", job_id)
+
+    return _acted(request, act)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: HttpRequest, job_id: int) -> HttpResponse:

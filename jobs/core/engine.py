@@ -178,8 +178,8 @@ class Engine:
         if run is not None:
             self.waiting.noted(instance)
             return self._seen_while_running(instance, run)
-        was_known = instance.id in self.known.instances
-        if was_known:
+        before = self.known.instances.get(instance.id)
+        if before is not None:
             self._forget(instance.id)
         self.known.put(instance)
         if instance.status in WAITING:
@@ -187,8 +187,10 @@ class Engine:
         elif instance.status is Status.RUNNING:
             self.limits.hold(instance.id, self.known.job(instance.job_id).limits)
             self.places.started(instance)
-        elif was_known or instance.job_id not in self.graph:  # those of a workflow are read again for what is below
+        elif before is not None or instance.job_id not in self.graph:  # a workflow's are read again for what is below
             self.places.left(instance)
+        if before is not None and before.status is Status.RUNNING:
+            self._endings.note(instance)
         self.waiting.noted(instance)
         return self.schedules.ended(instance.job_id, now) if instance.status in TERMINAL else ()
 
