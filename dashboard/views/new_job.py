@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
 from dashboard.once import once
+from dashboard.presentation.edits import last_edit
 from dashboard.presentation.foreseen import Foreseen, foresee
 from dashboard.presentation.jobs import find
 from dashboard.presentation.rows import Gone
@@ -81,6 +82,7 @@ def form_page(
         "job": job,
         "refused": refused,
         "clashes": clashes,
+        "changed": last_edit(job.pk) if job and clashes else None,
         "open_folds": form.folds_with(clashes or ()),
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
