@@ -80,8 +80,10 @@ class Engine:
         for told in inputs:
             decisions.extend(self._take(told, now))
         decisions.extend(self._fire(now))
-        decisions.extend(self.waiting.dismiss_late(now))
-        decisions.extend(self.waiting.judge())
+        dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
+        decisions.extend(dismissed)
+        for job_id in dict.fromkeys(one.job_id for one in dismissed):
+            decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
@@ -168,7 +170,8 @@ class Engine:
             self.waiting.put(self.known.instances[instance.id])
             return [finish]
         self.waiting.noted(replace(instance, status=finish.status))
-        return [finish, *pauses, *self.schedules.ended(instance.job_id, told.outcome.ended_at)]
+        # By a clock that was set back since, it ends in the future: nothing is to be counted from there.
+        return [finish, *pauses, *self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))]
 
     def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:
         run = self.known.running.get(instance.id)
