@@ -28,12 +28,13 @@ class UnknownJobError(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An attempt in flight on this node."""
+    """An attempt in flight on this node. `abandoned`: its instance has ended without it."""
 
     token: str
     attempt: int
     allocation: Allocation
     since: datetime
+    abandoned: bool = False
 
 
 class KnownInstances:
@@ -121,6 +122,10 @@ class KnownInstances:
 
     def wish_cancel(self, instance_id: int) -> None:
         self.put(replace(self.instances[instance_id], cancel_requested=True))
+
+    def abandoned(self, instance_id: int) -> None:
+        """Its instance has ended for everybody else; here it goes on being one that runs, as its attempt does."""
+        self.running[instance_id] = replace(self.running[instance_id], abandoned=True)
 
     def stopped(self, instance_id: int) -> None:
         """No process of it is left on this node."""
