@@ -139,6 +139,10 @@ class KnownInstances:
         """An instance of the job, other than `but`, that runs anywhere or waits to be tried again."""
         return next((i for i in self._busy.get(job_id, ()) if i != but), None)
 
+    def has_instances(self, job_id: int) -> bool:
+        """Whether any of the job has not ended."""
+        return bool(self._of_job.get(job_id))
+
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]
 
