@@ -19,9 +19,10 @@ from typing import TypeVar
 from jobs.core.cores import CoreManager
 from jobs.core.decisions import Decision, Dismiss, Finish, Fire, Start, Stop
 from jobs.core.engine import Engine
-from jobs.core.inputs import Abandoned, Ended, Input, InstanceSeen, JobGone
+from jobs.core.inputs import Abandoned, Ended, Input, JobGone
 from jobs.core.order import Order
-from jobs.core.records import Outcome
+from jobs.core.port import Committed
+from jobs.core.records import Instance, Outcome
 from jobs.core.states import OutcomeKind
 from jobs.core.timetable import Timetable
 from jobs.embedded.attempts import Attempt, Executor, Report, sentence
@@ -204,20 +205,18 @@ class Driver:
         now = self.clock.now()
         told = [*inputs, *self._overdue(now)]
         while True:
-            for decision in self.engine.step(now, told).decisions:
-                self._apply(decision, now)
+            born = [one for decision in self.engine.step(now, told).decisions for one in self._apply(decision, now)]
             self.peak_running = max(self.peak_running, len(self.engine.known.running))
-            told = [*self._take_following(), *self._gone()]
+            told = [*self.engine.settle(Committed(born=tuple(born))), *self._take_following(), *self._gone()]
             if not told:
                 return
 
-    def _apply(self, decision: Decision, now: datetime) -> None:
-        if isinstance(decision, Stop):
-            self.end(self.attempts[decision.instance_id], OutcomeKind.CANCELLED)
-            return
+    def _apply(self, decision: Decision, now: datetime) -> list[Instance]:
+        """Do what was decided; returns the instances that it made."""
         born = self.ledger.apply(decision, now)
-        self._following += [InstanceSeen(handle.instance) for handle in born]
         match decision:
+            case Stop(instance_id):
+                self.end(self.attempts[instance_id], OutcomeKind.CANCELLED)
             case Start(instance_id, token=token):
                 self._start(self.ledger.get(instance_id), token, now)
             case Finish(instance_id, job_id):
@@ -228,6 +227,7 @@ class Driver:
             case Fire(schedule_id) if schedule_id not in self.engine.schedules:
                 self.ledger.series[schedule_id].active = False
                 self._settled.append(schedule_id)
+        return born
 
     def _start(self, handle: Handle, token: str, now: datetime) -> None:
         attempt = Attempt(handle, token)

@@ -69,8 +69,8 @@ class Ledger:
         self.live[handle.id] = handle
         self._tell(Event(handle, None, handle.status, at))
 
-    def apply(self, decision: Decision, now: datetime) -> list[Handle]:
-        """What the engine decided; returns the runs that it made."""
+    def apply(self, decision: Decision, now: datetime) -> list[Instance]:
+        """What the engine decided; returns the instances that it made."""
         match decision:
             case Queue(instance_id):
                 self.move(instance_id, Status.QUEUED, now, queued_at=decision.queued_at, order_key=decision.order_key)
@@ -95,7 +95,7 @@ class Ledger:
                 series.fault, series.active, series.next_at = decision.fault, False, None
         return []
 
-    def _fire(self, fire: Fire, now: datetime) -> list[Handle]:
+    def _fire(self, fire: Fire, now: datetime) -> list[Instance]:
         series = self.series[fire.schedule_id]
         series.missed += fire.missed
         series.next_at = fire.next_at
@@ -104,7 +104,7 @@ class Ledger:
             series.last_skip = skip
         return [self._bear(series, birth, now) for birth in fire.births]
 
-    def _bear(self, series: Series, birth: Birth, at: datetime) -> Handle:
+    def _bear(self, series: Series, birth: Birth, at: datetime) -> Instance:
         """A fire of a series made a run."""
         instance = Instance(
             self.next_id(),
@@ -122,7 +122,7 @@ class Ledger:
         series.fired += 1
         series.unfinished += 1
         self.enter(handle, at)
-        return handle
+        return instance
 
     def move(self, job_id: int, status: Status, at: datetime, reason: str = "", **changes: Any) -> Handle:
         """Its next status, if that move is legal; else InvalidTransitionError, and nothing has changed."""

@@ -129,6 +129,16 @@ def test_cancelling_a_series_cancels_its_run_that_waits(make, clock, gate):
     assert (series.last.status, series.last.reason) == (Status.CANCELLED, "its series was cancelled")
 
 
+def test_a_fixed_delay_goes_on_when_its_waiting_run_is_cancelled(make, clock, gate):
+    scheduler = make(max_threads=1)
+    scheduler.submit(gate.job())
+    series = scheduler.fixed_delay(BlockingJob(nothing), 10, start_in=0)
+    assert scheduler.cancel(series.last)
+    assert series.next_at == clock.now() + timedelta(seconds=10)
+    clock.advance(10)
+    assert series.fired == 2
+
+
 def test_an_abandoned_run_keeps_the_overlap_guard(scheduler, clock, gate):
     series = scheduler.fixed_rate(gate.job(timeout_seconds=5), 10, start_in=0)
     gate.wait_entered()
