@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, instances, jobs, limits, logs, nodes, problems, schedules, system
+from jobs.api import attempts, instances, jobs, limits, logs, nodes, problems, queue, schedules, system
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -45,6 +45,7 @@ for router in (
     schedules.router,
     jobs.router,
     instances.router,
+    queue.router,
     attempts.router,
     logs.router,
     nodes.router,

@@ -33,7 +33,7 @@ def test_description_names_every_address():
         "jobs/{job_id}/status", "jobs/scheduled", "instances", "instances/{instance_id}", "instances/{instance_id}/log",
         "instances/{instance_id}/attempts/{number}/samples", "instances/{instance_id}/attempts/{number}/conditions",
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
-        "system/health", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
+        "system/health", "queue", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
             "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
     }  # fmt: skip
 
