@@ -16,15 +16,28 @@ from jobs.actions.answers import (
     Refused,
     Submitted,
 )
+from jobs.actions.backfills import (
+    MOST_AT_ONCE,
+    BackfillCancelled,
+    BackfillPlan,
+    cancel_backfill,
+    create_backfill,
+    plan_backfill,
+)
+from jobs.actions.dates import read_date
 from jobs.actions.deletion import delete_instance, delete_job
-from jobs.actions.instances import cancel_instance, retry_instance
-from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
+from jobs.actions.instances import cancel_instance
+from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 from jobs.actions.tags import add_tag, check_tag, remove_tag
+from jobs.actions.workflows import retry_from_here, retry_instance, run_job
 
 __all__ = [
+    "MOST_AT_ONCE",
     "ActionError",
+    "BackfillCancelled",
+    "BackfillPlan",
     "Cancelled",
     "Changed",
     "Created",
@@ -37,19 +50,24 @@ __all__ = [
     "Refused",
     "Submitted",
     "add_tag",
+    "cancel_backfill",
     "cancel_instance",
     "change_job",
     "check_edit",
     "check_new_job",
     "check_tag",
+    "create_backfill",
     "create_job",
     "delete_instance",
     "delete_job",
     "drain_node",
     "pause_job",
+    "plan_backfill",
     "preview",
+    "read_date",
     "remove_tag",
     "resume_job",
+    "retry_from_here",
     "retry_instance",
     "run_job",
     "undrain_node",

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, instances, jobs, logs, nodes, problems, schedules, system
+from jobs.api import attempts, backfills, instances, jobs, logs, nodes, problems, schedules, system, workflows
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -47,6 +47,8 @@ for router in (
     instances.router,
     attempts.router,
     logs.router,
+    workflows.router,
+    backfills.router,
     nodes.router,
     system.router,
 ):
