@@ -12,6 +12,7 @@ from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
 from dashboard.presentation.schedules import schedule_card
 from jobs.models import Instance, Job, Schedule
+from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
 
 RECENT = 20
@@ -111,7 +112,7 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
         description=job.description,
         kind=str(Job.Kind(job.kind).label),
         tags=tuple((tag, search_for_tag(tag)) for tag in job.tags),
-        paused_by=job.paused_by,
+        paused_by=who_paused(job),
         paused_at=job.paused_at,
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,

@@ -15,6 +15,7 @@ from jobs.actions.answers import (
     Problem,
     Refused,
     Submitted,
+    WaitingCancelled,
 )
 from jobs.actions.backfills import (
     MOST_AT_ONCE,
@@ -27,7 +28,16 @@ from jobs.actions.backfills import (
 from jobs.actions.dates import read_date
 from jobs.actions.deletion import delete_instance, delete_job
 from jobs.actions.instances import cancel_instance
-from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job
+from jobs.actions.jobs import (
+    cancel_waiting,
+    change_job,
+    check_edit,
+    check_new_job,
+    create_job,
+    pause_job,
+    resume_job,
+)
+from jobs.actions.limits import LimitChanged, change_limit, check_limit, create_limit, delete_limit
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 from jobs.actions.tags import add_tag, check_tag, remove_tag
@@ -43,23 +53,30 @@ __all__ = [
     "Created",
     "Deleted",
     "InvalidInput",
+    "LimitChanged",
     "NodeChanged",
     "NotFound",
     "Preview",
     "Problem",
     "Refused",
     "Submitted",
+    "WaitingCancelled",
     "add_tag",
     "cancel_backfill",
     "cancel_instance",
+    "cancel_waiting",
     "change_job",
+    "change_limit",
     "check_edit",
+    "check_limit",
     "check_new_job",
     "check_tag",
     "create_backfill",
     "create_job",
+    "create_limit",
     "delete_instance",
     "delete_job",
+    "delete_limit",
     "drain_node",
     "pause_job",
     "plan_backfill",

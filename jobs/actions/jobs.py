@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused
+from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, WaitingCancelled
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
@@ -18,6 +18,9 @@ from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, wishes, workflows
 from jobs.store.schedules import is_due_at_once
 from jobs.store.specs import JobSpec
+
+# One transaction each: the engine, which writes too, is not kept waiting for a long queue.
+CANCELLED_AT_ONCE = 500
 
 
 def check_new_job(raw: Mapping[str, Any], *, now: datetime) -> JobSpec:
@@ -122,6 +125,18 @@ def _together(change: Callable[..., bool], job_id: int, actor: str, now: datetim
 def _still_with(job_id: int) -> list[int]:
     """After the edit: what was a root beside it may be one no more, or of another workflow."""
     return workflows.fellow_roots(job_id)
+
+
+def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelled:
+    """Nothing of the job that waits now will run; what runs goes on. Raises NotFound."""
+    if not Job.objects.filter(pk=job_id).exists():
+        raise NotFound("job", job_id)
+    cancelled = 0
+    while portion := wishes.cancel_waiting(job_id, actor=actor, now=now, most=CANCELLED_AT_ONCE):
+        cancelled += portion
+        if portion < CANCELLED_AT_ONCE:
+            break
+    return WaitingCancelled(job_id, cancelled)
 
 
 def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime, *, start: bool) -> Instance | None:

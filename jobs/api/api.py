@@ -7,7 +7,19 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, backfills, instances, jobs, logs, nodes, problems, schedules, system, workflows
+from jobs.api import (
+    attempts,
+    backfills,
+    instances,
+    jobs,
+    limits,
+    logs,
+    nodes,
+    problems,
+    schedules,
+    system,
+    workflows,
+)
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -50,6 +62,7 @@ for router in (
     workflows.router,
     backfills.router,
     nodes.router,
+    limits.router,
     system.router,
 ):
     api.add_router("", router)
