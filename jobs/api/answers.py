@@ -208,6 +208,17 @@ class HoldAnswer(Schema):
     unknown_because: str
 
 
+class QueuedAnswer(Schema):
+    instance_id: int
+    job_id: int
+    job_name: str
+    tenant: str
+    queued_at: Moment | None
+    cpu_cores_required: int
+    memory_mb_required: int
+    hold: HoldAnswer | None
+
+
 class InstanceAnswer(Schema):
     instance_id: int
     job_id: int

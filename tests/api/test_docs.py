@@ -35,7 +35,7 @@ def test_description_names_every_address():
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
         "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
         "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",
-        "system/health", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
+        "system/health", "queue", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
             "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
     }  # fmt: skip
 
