@@ -49,6 +49,10 @@ class Schedules:
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
+    def __contains__(self, schedule_id: int) -> bool:
+        """Whether it is watched: it may still fire."""
+        return schedule_id in self._watched
+
     def put(self, told: ScheduleChanged) -> list[Flag | Rearm]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)

@@ -127,7 +127,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success."""
+    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success.
+
+    `final`: whatever the retry policy says, no other attempt follows a failure.
+    """
 
     kind: OutcomeKind
     ended_at: datetime
@@ -139,6 +142,7 @@ class Outcome:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
