@@ -89,6 +89,10 @@ class Waiting:
                 self._dates.forget(instance)
                 self._due.set(instance.id, instance.due_at)
 
+    def job_gone(self, job_id: int) -> None:
+        """How its instances ended need not be remembered."""
+        self._dates.drop_job(job_id)
+
     def judge(self) -> list[Dismiss]:
         """What waits for upstreams that have moved may run, or ends with them, all the way down."""
         decisions: list[Dismiss] = []
