@@ -16,6 +16,7 @@ from jobs.actions.answers import (
     Refused,
     Submitted,
 )
+from jobs.actions.calendars import CalendarStored, change_calendar, check_calendar, create_calendar, delete_calendar
 from jobs.actions.deletion import delete_instance, delete_job
 from jobs.actions.instances import cancel_instance, retry_instance
 from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
@@ -25,6 +26,7 @@ from jobs.actions.tags import add_tag, check_tag, remove_tag
 
 __all__ = [
     "ActionError",
+    "CalendarStored",
     "Cancelled",
     "Changed",
     "Created",
@@ -38,11 +40,15 @@ __all__ = [
     "Submitted",
     "add_tag",
     "cancel_instance",
+    "change_calendar",
     "change_job",
+    "check_calendar",
     "check_edit",
     "check_new_job",
     "check_tag",
+    "create_calendar",
     "create_job",
+    "delete_calendar",
     "delete_instance",
     "delete_job",
     "drain_node",

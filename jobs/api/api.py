@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, instances, jobs, logs, nodes, problems, schedules, system
+from jobs.api import attempts, calendars, instances, jobs, logs, nodes, problems, schedules, system
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -43,6 +43,7 @@ problems.install(api)
 api.add_decorator(strict_query)
 for router in (
     schedules.router,
+    calendars.router,
     jobs.router,
     instances.router,
     attempts.router,

@@ -70,17 +70,22 @@ def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
 
 def left_out(trigger: Trigger, after: datetime, until: datetime, most: int = MOST_LEFT_OUT) -> tuple[LeftOut, ...]:
     """What is left out in (after, until], in order; at most so many entries of each kind."""
+    gaps = in_gaps(trigger, after, until, most)
+    if not isinstance(trigger, Skipped):
+        return gaps
+    return tuple(sorted([*islice(_blocked(trigger, after, until), most), *gaps], key=lambda found: found.at))
+
+
+def in_gaps(trigger: Trigger, after: datetime, until: datetime, most: int = MOST_LEFT_OUT) -> tuple[LeftOut, ...]:
+    """What does not exist in (after, until] because clocks go forward, in order; at most so many entries."""
     match trigger:
         case WallClock():
             return tuple(islice(_gaps(trigger, after, until), most))
         case Skipped():
-            blocked = islice(_blocked(trigger, after, until), most)
-            inner = (
-                gap for gap in left_out(trigger.trigger, after, until, most) if not trigger.calendar.blocks(gap.at)
-            )
-            return tuple(sorted([*blocked, *inner], key=lambda found: found.at))
+            inner = in_gaps(trigger.trigger, after, until, most)
+            return tuple(gap for gap in inner if not trigger.calendar.blocks(gap.at))
         case Moved() | AtOnce():
-            return left_out(trigger.trigger, after, until, most)
+            return in_gaps(trigger.trigger, after, until, most)
     return ()
 
 
