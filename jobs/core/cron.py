@@ -46,7 +46,7 @@ def parse_cron(expression: str, hash_id: str = "") -> WallTimes:
     _, minute, hour, date, _, weekday = checked
     if any(field.hashed for field in checked) and not hash_id:
         raise InvalidSchedule(
-            EXPRESSION, f"{expression!r} has an H, a value made from the id of the schedule, but there is none yet."
+            EXPRESSION, f"{expression!r} has an H, a value made from the id of the schedule, and there is none yet; give hash_id."
         )
     seconds, minutes, hours, dates, months, weekdays = _read(checked, hash_id)
     days = DayRule(

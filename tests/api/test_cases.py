@@ -23,7 +23,7 @@ ELSEWHERE = {
     "time-073": "tests/core/test_schedule_cases.py::test_delay_counts_from_the_last_attempt",
     "time-074": "tests/core/test_schedule_cases.py::test_delay_counts_from_a_cancel",
     "time-103": "tests/actions/test_schedule_cases.py::test_edit_of_the_hour_fires_only_then",
-    "time-104": "tests/admin/test_bulk.py::test_bulk_resume_makes_up_for_nothing",
+    "time-104": "tests/admin/test_bulk.py::test_enabling_runs_nothing_and_takes_the_coming_hour",
     "time-105": "tests/actions/test_schedule_cases.py::test_change_of_zone_moves_the_future",
     "time-106": "tests/core/test_schedule_cases.py::test_caught_up_ones_queue_behind_each_other",
     "time-107": "tests/core/test_schedule_cases.py::test_crash_after_the_row_makes_no_second",
