@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from jobs.core.fairshare import GREATEST_WEIGHT, LEAST_WEIGHT
+from jobs.core.order import ORDER_NAMES
 from scheduler_site import environment, outgoing_mail
 from scheduler_site.editor import EDITOR_FILES
 
@@ -23,8 +24,9 @@ PORT = environment.integer("ROTA_PORT", 8000, lowest=1, highest=65535)
 zoneinfo.reset_tzpath(to=())
 
 DEFAULT_TIME_ZONE = environment.time_zone("ROTA_TIME_ZONE", "UTC")  # of new schedules
-ORDER = environment.choice("ROTA_ORDER", "priority", ("priority", "fifo"))  # of starts, among what is due
+ORDER = environment.choice("ROTA_ORDER", "priority", ORDER_NAMES)  # of starts, among what is due
 TENANT_WEIGHTS = environment.weights("ROTA_TENANT_WEIGHTS", lowest=LEAST_WEIGHT, highest=GREATEST_WEIGHT)
+PATIENCE_SECONDS = environment.integer("ROTA_PATIENCE_SECONDS", 60, lowest=0, highest=86_400)
 MIN_FREE_DISK_MB = environment.integer("ROTA_MIN_FREE_DISK_MB", 500, lowest=0, highest=10_000_000)
 KEEP_WORKSPACES = environment.flag("ROTA_KEEP_WORKSPACES")
 LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt

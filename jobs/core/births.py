@@ -10,7 +10,7 @@ from jobs.core.graph import Graph
 from jobs.core.jitter import jittered
 from jobs.core.known import KnownInstances
 from jobs.core.moments import not_before_moment
-from jobs.core.order import Entry, Order
+from jobs.core.places import Places
 from jobs.core.policies import FirePolicy
 from jobs.core.records import Job
 from jobs.core.states import Status
@@ -19,10 +19,10 @@ from jobs.core.zones import zone_named
 
 
 class Births:
-    def __init__(self, known: KnownInstances, graph: Graph, order: Order) -> None:
+    def __init__(self, known: KnownInstances, graph: Graph, places: Places) -> None:
         self._known = known
         self._graph = graph
-        self._order = order
+        self._places = places
 
     def workflow(self, job_id: int) -> Iterable[int]:
         """The job and all that are bound to it."""
@@ -52,13 +52,8 @@ class Births:
     ) -> Birth:
         if due_at > now:
             return Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
-        key = self._order.key(entry(job, now, due_at))
+        key = self._places.of_birth(job, now, due_at)
         return Birth(job.id, date, due_at, Status.QUEUED, now, key, policy.serial, bound)
-
-
-def entry(job: Job, queued_at: datetime, due_at: datetime) -> Entry:
-    """What an order needs to know of an instance of this job."""
-    return Entry(job.priority, queued_at, due_at, job.deadline_seconds, job.tenant)
 
 
 def _not_before(date: datetime, job: Job, zone: str) -> datetime:

@@ -33,6 +33,7 @@ from jobs.core.inputs import (
 from jobs.core.known import KnownInstances, Run
 from jobs.core.limits import Limits
 from jobs.core.order import Order
+from jobs.core.places import Places
 from jobs.core.port import Committed
 from jobs.core.prediction import Holding, expected_end
 from jobs.core.records import Allocation, Hold, Instance, Job
@@ -60,11 +61,11 @@ class Engine:
         self.known = KnownInstances()
         self.graph = Graph()
         self.limits = Limits()
-        self.waiting = Waiting(self.known, self.graph, self.limits, order)
-        self.schedules = Schedules(self.known, Births(self.known, self.graph, order))
+        self.places = Places(order, self.known)
+        self.waiting = Waiting(self.known, self.graph, self.limits, self.places)
+        self.schedules = Schedules(self.known, Births(self.known, self.graph, self.places))
         self.kept_for: int | None = None
         self._endings = Endings(self.known, uniform)
-        self._order = order
         self._new_token = new_token
         self._patience = patience
         self._look_again_at: datetime | None = None
@@ -97,12 +98,14 @@ class Engine:
         self.known.running[instance.id] = run
         self.manager.restore(instance.id, run.allocation)
         self.limits.hold(instance.id, job.limits)
+        self.places.started(instance)
 
     def settle(self, committed: Committed) -> list[Input]:
         """After a commit: what to tell the next step. Where somebody else was first: forget, and give cores back.
 
         The caller adds how the refused ones are now in the store.
         """
+        self.places.settle(committed)
         for instance_id in committed.refused_instances:
             self._forget(instance_id)
         for schedule_id in committed.refused_schedules:
@@ -172,13 +175,17 @@ class Engine:
         if run is not None:
             self.waiting.noted(instance)
             return self._seen_while_running(instance, run)
-        if instance.id in self.known.instances:
+        was_known = instance.id in self.known.instances
+        if was_known:
             self._forget(instance.id)
         self.known.put(instance)
         if instance.status in WAITING:
             self.waiting.put(instance)
         elif instance.status is Status.RUNNING:
             self.limits.hold(instance.id, self.known.job(instance.job_id).limits)
+            self.places.started(instance)
+        elif was_known or instance.job_id not in self.graph:  # those of a workflow are read again for what is below
+            self.places.left(instance)
         self.waiting.noted(instance)
         return self.schedules.ended(instance.job_id, now) if instance.status in TERMINAL else ()
 
@@ -195,6 +202,8 @@ class Engine:
         run = self.known.running.get(instance_id)
         if run is not None:
             return [Stop(instance_id, run.attempt, run.token)]
+        if instance_id in self.known.instances:
+            self.places.left(self.known.instances[instance_id])
         self._forget(instance_id)
         return ()
 
@@ -301,8 +310,7 @@ class Engine:
         attempt = instance.attempts + 1
         run = Run(self._new_token(), attempt, allocation, now)
         self.waiting.started(instance_id)
-        if instance.order_key is not None:
-            self._order.started(instance.order_key, job.tenant)
+        self.places.started(instance)
         self.known.started(instance_id, run)
         limits, rates = self.limits.that_bind(job.limits, job.rates)
         return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)

@@ -66,9 +66,13 @@ class StartTags:
         if not self._placed_any:
             self._heads[tenant] = min(self._heads.get(tenant, key), key)
 
-    def started(self, key: int, tenant: str) -> None:  # noqa: ARG002 - whose it was does not matter; see `Order`
-        """Virtual time moves on, and never back: a retry comes with the tag of long ago."""
+    def started(self, key: int, tenant: str) -> None:
+        """Virtual time moves on, and never back: a retry comes with the tag of long ago.
+
+        One that was placed elsewhere counts as its tenant's too: the next one comes after it.
+        """
         self._virtual = key if self._virtual is None else max(self._virtual, key)
+        self._finish[tenant] = max(self._finish.get(tenant, key), key + self._cost(tenant))
 
     def dropped(self, key: int, tenant: str) -> None:
         """It left the queue without ever having started: its tenant's next one takes its place, if it was the last.

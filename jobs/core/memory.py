@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from jobs.core.births import entry
 from jobs.core.decisions import (
     Begin,
     Birth,
@@ -24,6 +23,7 @@ from jobs.core.decisions import (
     Withdraw,
 )
 from jobs.core.order import Order, make_order
+from jobs.core.places import entry
 from jobs.core.port import Committed
 from jobs.core.records import Hold, Instance, Job, Outcome
 from jobs.core.states import LIVE, UNFINISHED, WAITING, AttemptStatus, OutcomeKind, Status

@@ -24,21 +24,6 @@ LEVELS = len(Priority)
 # With aging, one level of priority is worth having been queued this much earlier.
 HEAD_START = timedelta(minutes=15)
 
-OrderKey = Callable[[int, datetime], int]
-
-
-def fifo(priority: int, queued_at: datetime) -> int:  # noqa: ARG001 - one signature for every order
-    """Microseconds since 1970 at which it was first queued."""
-    return (queued_at - EPOCH) // MICROSECOND
-
-
-def by_priority(priority: int, queued_at: datetime) -> int:
-    """Priority first (critical before low), first come first served inside one priority."""
-    return (Priority.CRITICAL - priority) * BAND + fifo(priority, queued_at)
-
-
-ORDERS: dict[str, OrderKey] = {"fifo": fifo, "priority": by_priority}
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -92,14 +77,14 @@ class Fifo(_Stateless):
     """First come, first served."""
 
     def key(self, entry: Entry) -> int:
-        return fifo(entry.priority, entry.queued_at)
+        return _arrival(entry)
 
 
 class ByPriority(_Stateless):
     """The higher priority first; first come, first served inside one. A stream of high ones can starve a low one."""
 
     def key(self, entry: Entry) -> int:
-        return by_priority(entry.priority, entry.queued_at)
+        return _by_priority(entry)
 
 
 class Aging(_Stateless):
@@ -113,7 +98,7 @@ class Aging(_Stateless):
         self._head_start = head_start // MICROSECOND
 
     def key(self, entry: Entry) -> int:
-        return fifo(entry.priority, entry.queued_at) - entry.priority * self._head_start
+        return _arrival(entry) - entry.priority * self._head_start
 
 
 class EarliestDeadline(_Stateless):
@@ -124,7 +109,7 @@ class EarliestDeadline(_Stateless):
 
     def key(self, entry: Entry) -> int:
         if entry.deadline_seconds is None:
-            return LEVELS * BAND + by_priority(entry.priority, entry.queued_at)
+            return LEVELS * BAND + _by_priority(entry)
         # A deadline of a million years is legal and must not reach into the band of those without one.
         seconds = min(entry.deadline_seconds, BAND / 1e6)
         deadline = (entry.due_at - EPOCH) // MICROSECOND + round(seconds * 1e6)
@@ -135,7 +120,16 @@ class FairShare(StartTags):
     """Tenants in turn, in proportion to weights; first come, first served inside one: see `jobs.core.fairshare`."""
 
     def key(self, entry: Entry) -> int:
-        return self.place(entry.tenant, origin=fifo(entry.priority, entry.queued_at))
+        return self.place(entry.tenant, origin=_arrival(entry))
+
+
+def _arrival(entry: Entry) -> int:
+    """Microseconds since 1970 at which it was first queued."""
+    return (entry.queued_at - EPOCH) // MICROSECOND
+
+
+def _by_priority(entry: Entry) -> int:
+    return (Priority.CRITICAL - entry.priority) * BAND + _arrival(entry)
 
 
 _MAKERS: dict[str, Callable[[Mapping[str, float]], Order]] = {

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from jobs.core.births import entry
 from jobs.core.dates import Dates, Verdict
 from jobs.core.decisions import Dismiss, Queue
 from jobs.core.graph import Graph
 from jobs.core.known import KnownInstances
 from jobs.core.limits import Limits
-from jobs.core.order import Order
+from jobs.core.places import Places
 from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Blame, Instance, Job
 from jobs.core.states import Status
@@ -24,12 +23,12 @@ class Waiting:
     What it decides is done in `known` at once, as if it were committed.
     """
 
-    def __init__(self, known: KnownInstances, graph: Graph, limits: Limits, order: Order) -> None:
+    def __init__(self, known: KnownInstances, graph: Graph, limits: Limits, places: Places) -> None:
         self.ready = ReadySet()
         self._known = known
         self._graph = graph
         self._limits = limits
-        self._order = order
+        self._places = places
         self._dates = Dates(graph)
         self._due: Timetable[int] = Timetable()
         self._start_by: Timetable[int] = Timetable()
@@ -52,8 +51,7 @@ class Waiting:
                 self._due.set(instance.id, instance.retry_at)
             case Status.QUEUED:
                 self._make_ready(instance)
-        if instance.order_key is not None:
-            self._order.seen(instance.order_key, self._known.job(instance.job_id).tenant)
+        self._places.seen(instance)
         self._watch_start(instance)
 
     def forget(self, instance: Instance) -> None:
@@ -120,11 +118,8 @@ class Waiting:
             instance = self._known.instances[instance_id]
             if self._waits_for_upstreams(instance):
                 continue
-            job = self._known.job(instance.job_id)
             queued_at = instance.queued_at or now
-            key = instance.order_key
-            if key is None:
-                key = self._order.key(entry(job, now, instance.due_at))
+            key = self._places.of(instance, now)
             decisions.append(Queue(instance.id, instance.job_id, instance.status, queued_at, key))
             self._dates.forget(instance)
             self._make_ready(self._known.move(instance.id, Status.QUEUED, queued_at=queued_at, order_key=key))
@@ -147,8 +142,7 @@ class Waiting:
         """It ends as decided."""
         before = self._known.instances[decision.instance_id]
         self.forget(before)
-        if before.order_key is not None and before.attempts == 0:
-            self._order.dropped(before.order_key, self._known.job(before.job_id).tenant)
+        self._places.left(before)
         self.noted(self._known.move(before.id, decision.status, blame=decision.blame))
 
     def _waits_for_upstreams(self, instance: Instance) -> bool:

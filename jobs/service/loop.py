@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -17,7 +17,6 @@ from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
 from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
-from jobs.core.order import make_order
 from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
@@ -35,6 +34,7 @@ from jobs.service.recovery import recover
 from jobs.sqlite.lock import mark_engine_thread
 from jobs.store.horizon import QUEUE_WINDOW
 from jobs.store.orm import OrmStore
+from jobs.store.shares import order_with_places
 
 log = logging.getLogger(__name__)
 
@@ -203,9 +203,10 @@ class EngineLoop(threading.Thread):
     def _rebuild(self) -> None:
         self._engine = Engine(
             CoreManager(self._capacity.cores, overcommit=self._capacity.overcommit, memory_mb=self._capacity.memory_mb),
-            order=make_order(settings.ORDER, settings.TENANT_WEIGHTS),
+            order=order_with_places(settings.ORDER, settings.TENANT_WEIGHTS),
             new_token=lambda: uuid.uuid4().hex,
             uniform=random.uniform,
+            patience=timedelta(seconds=settings.PATIENCE_SECONDS),
         )
         self._is_built = True
         self._follower = Follower(self._store.actor)

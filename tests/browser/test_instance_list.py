@@ -123,6 +123,7 @@ def test_selection_survives_what_comes_in(service, signed_in):
     service.until(first, "success")
     open_list(service, page)
     page.locator(f"[data-key='i{first}'] [data-pick]").check()
+    page.mouse.move(5, 5)  # rows above the pointer wait
     for number in range(3):
         service.until(service.submit("print(1)", f"beside {number}"), "success")
     page.locator(".row.listed").nth(3).wait_for()

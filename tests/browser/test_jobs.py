@@ -75,6 +75,7 @@ def test_phone_deletes_what_is_selected(jobs):
 
 def test_list_follows_and_keeps_the_selection(service, jobs):
     row(jobs, "two").get_by_role("checkbox").check()
+    jobs.mouse.move(5, 5)  # rows above the pointer wait
     make("four")
     service.until(
         actions.run_job(Job.objects.get(name="two").pk, actor="admin", now=timezone.now()).instance_id, "success"

@@ -193,7 +193,14 @@ def test_waiting_instance_says_why(visitor):
 def test_cancelled_while_waiting_never_started(visitor):
     instance = make_waiting(make_job())
     visitor.post(f"/instances/{instance.pk}/cancel/")
-    assert "Cancelled by ann before it started." in text(visitor, f"/instances/{instance.pk}/")
+    shown = text(visitor, f"/instances/{instance.pk}/")
+    assert "Cancelled by ann before it started." in shown
+    assert "Nothing printed yet" not in shown
+
+
+def test_ended_instance_without_its_log_promises_none(visitor):
+    instance = end(make_running(make_job(), make_node()))
+    assert "Its output is not kept any more." in text(visitor, f"/instances/{instance.pk}/")
 
 
 def test_facts_tell_what_was_measured(visitor):

@@ -79,9 +79,8 @@ def crash_at(row: str) -> None:
 
 
 def have_fault(fault: str) -> None:
-    from datetime import timedelta
+    from django.conf import settings
 
-    from jobs.core import admission
     from jobs.execution.local import LocalExecutor
     from jobs.service import loop
 
@@ -90,7 +89,7 @@ def have_fault(fault: str) -> None:
             loop.HEARTBEAT_SECONDS = 0.5
             LocalExecutor.ask = lambda self, _answered: None
         case "impatient":
-            admission.PATIENCE = timedelta(0)
+            settings.PATIENCE_SECONDS = 0
         case "the database refuses":
             loop.run_pass = refusing(loop.run_pass)
         case _:

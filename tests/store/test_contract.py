@@ -18,12 +18,12 @@ from jobs.core.decisions import (
     Wait,
     Withdraw,
 )
-from jobs.core.order import by_priority
+from jobs.core.order import ByPriority, Entry
 from jobs.core.records import Allocation, Blame, Hold, Outcome
 from jobs.core.states import OutcomeKind, Status
 from tests.store.benches import NOW, Bench, at
 
-KEY = by_priority(1, NOW)
+KEY = ByPriority().key(Entry(1, NOW, NOW))
 
 
 def start(bench: Bench, instance_id: int, attempt: int = 1, token: str = "", revision: int = 1) -> Start:

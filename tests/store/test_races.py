@@ -9,7 +9,7 @@ from django.db import connections
 
 from jobs import models
 from jobs.core.decisions import Birth, Finish, Fire, Queue, Start
-from jobs.core.order import by_priority
+from jobs.core.order import ByPriority, Entry
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind, Status
 from jobs.store import wishes
@@ -24,7 +24,7 @@ def bench(each_database) -> OrmBench:
 
 
 def fire(job_id: int, schedule_id: int) -> Fire:
-    birth = Birth(job_id, at(60), at(60), Status.QUEUED, NOW, by_priority(1, NOW), bound=1)
+    birth = Birth(job_id, at(60), at(60), Status.QUEUED, NOW, ByPriority().key(Entry(1, NOW, NOW)), bound=1)
     return Fire(schedule_id, job_id, 1, at(60), at(120), births=(birth,))
 
 
