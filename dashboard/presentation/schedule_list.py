@@ -82,7 +82,7 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG
     start = (number - 1) * PER_PAGE
     shown = list(
         in_order(found, query.sort)
-        .select_related("job")
+        .select_related("job", "calendar")
         .defer("job__body", "job__environment", "job__description")[start : start + PER_PAGE]
     )
     last = _last_fires(shown)

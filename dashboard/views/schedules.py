@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from dashboard.presentation.calendars import calendar_section
 from dashboard.schedulesearch import SORTS, STATES, TYPES, ScheduleQuery, query_of
 from dashboard.views.pages import live_page
 
@@ -24,6 +26,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
         "types": TYPES,
         "sorts": [_sort_link(key, word, query) for key, word in SORTS.items()],
     }
+    context |= calendar_section(timezone.now()) | {"may_edit_calendars": request.user.has_perm("jobs.view_calendar")}
     return live_page(request, "schedules/list.html", [f"schedules:{query.argument}"], context)
 
 

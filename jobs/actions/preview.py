@@ -114,7 +114,7 @@ def _preview(
     since = timing.since(after) if at_once else after
     if spec.type == "once" and spec.start_at is not None and down_from is None:
         since = min(after, spec.start_at - datetime.resolution)  # what has just passed runs at once
-    found = coming(trigger, since, count)
+    found = coming(trigger, since, count, zone.key)
     words = trigger.describe()
     if spec.jitter_seconds:
         words += f", each up to {elapsed(timedelta(seconds=spec.jitter_seconds))} later"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, pairwise
 
 from jobs.core.calendared import DelayInCalendar, Moved, Skipped, count_in
 from jobs.core.calendars import Calendar, Closure
@@ -17,7 +17,7 @@ from jobs.core.moments import pass_of
 from jobs.core.triggers import AtOnce, Following, Once, Trigger, fires
 from jobs.core.wallclock import WallClock
 from jobs.core.words import clock
-from jobs.core.zones import Change, changes, zone_named
+from jobs.core.zones import Change, changes, offset_at, zone_named
 
 DST_GAP, BLACKOUT = "dst_gap", "blackout"
 MOST_LEFT_OUT = 50
@@ -42,12 +42,19 @@ class Coming:
     follows: str = ""
 
 
-def coming(trigger: Trigger, after: datetime, count: int) -> Coming:
-    """What a preview shows of a trigger that is watched from a moment on."""
+def coming(trigger: Trigger, after: datetime, count: int, zone: str = "") -> Coming:
+    """What a preview shows of a trigger that is watched from a moment on.
+
+    `zone`: the one in which it is shown. Where its clocks have changed since the fire before, that is said too.
+    """
     found = fires(trigger, after, count)
     gone = left_out(trigger, after, found[-1]) if found else ()
     follows = "the others follow, each counted from the end of the one before" if isinstance(trigger, Following) else ""
-    return Coming(tuple((fire, marks(trigger, fire)) for fire in found), gone, follows)
+    said = [marks(trigger, fire) for fire in found]
+    for before, here in pairwise(range(len(found) if zone else 0)):
+        if not said[before] and not said[here]:
+            said[here] = _changed(zone, found[before], found[here])
+    return Coming(tuple(zip(found, said, strict=True)), gone, follows)
 
 
 def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
@@ -87,6 +94,13 @@ def in_gaps(trigger: Trigger, after: datetime, until: datetime, most: int = MOST
         case Moved() | AtOnce():
             return in_gaps(trigger.trigger, after, until, most)
     return ()
+
+
+def _changed(zone: str, before: datetime, fire: datetime) -> tuple[str, ...]:
+    place = zone_named(zone)
+    difference = offset_at(place, fire) - offset_at(place, before)
+    way = "forward" if difference > timedelta(0) else "back"
+    return (f"clocks have gone {way} since the one before",) if difference else ()
 
 
 def _after_gap(trigger: WallClock, fire: datetime) -> Iterator[str]:
