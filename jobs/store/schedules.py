@@ -127,8 +127,7 @@ def change(schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: boo
 
 def unschedule(schedule: Schedule, now: datetime) -> None:
     """Let it fire no more. The row stays, with its counts and with the logical date that its fires may never repeat."""
-    schedule.type, schedule.expression = Schedule.Type.ONCE, ""
-    schedule.start_at = schedule.end_at = None
+    _take(schedule, ScheduleSpec(Schedule.Type.ONCE, "", schedule.zone))
     schedule.anchor_at = min(schedule.anchor_at, now)
     watch(schedule, now, paused=False)
 
