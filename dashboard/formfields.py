@@ -24,8 +24,11 @@ ELAPSED = ("interval", "fixed_delay")
 TEXTS = (
     "name", "description", "cpu_cores_required", "memory_mb_required", "timeout_seconds", "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
-    "notify_webhook", "keep_workspace", "priority", "tags", "environment",
+    "notify_webhook", "keep_workspace", "priority", "tags", "environment", "tenant", "deadline_seconds",
+    "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
+    "pause_after_failures",
 )  # fmt: skip
+LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes")  # with commas between
 OPTIONS = (
     "overlap", "queue_bound", "catch_up", "catch_up_limit", "misfire_grace_seconds", "calendar", "calendar_action",
     "jitter_seconds", "gap", "fold", "first_at_once",
@@ -36,9 +39,11 @@ FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
 FOLDS = {
     "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
+    "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
     "wrong": (
-        "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds",
-        "notify_email", "notify_webhook", "keep_workspace",
+        "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
+        "retry_never_exit_codes", "pause_after_failures", "kill_grace_seconds", "notify_email", "notify_webhook",
+        "keep_workspace",
     ),
 }  # fmt: skip
 
@@ -84,6 +89,14 @@ LABELS = {
     "retry_delay_seconds": "First retry after seconds",
     "retry_max_delay_seconds": "Longest wait in seconds",
     "retry_jitter": "Spread retries",
+    "retry_only_exit_codes": "Retry only exit codes",
+    "retry_never_exit_codes": "Never retry exit codes",
+    "pause_after_failures": "Pause after failures in a row",
+    "tenant": "Tenant",
+    "deadline_seconds": "Deadline in seconds",
+    "start_deadline_seconds": "Skip if not started after seconds",
+    "max_running": "At most at once",
+    "rates": "Rates",
     "kill_grace_seconds": "Seconds to end by itself",
     "notify_email": "E-mail when it fails",
     "notify_webhook": "Webhook when it fails",

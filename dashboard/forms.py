@@ -16,6 +16,7 @@ from dashboard.formfields import (
     FIELDS,
     FOLDS,
     LABELS,
+    LISTS,
     OPTIONS,
     REPEATING,
     RUNS,
@@ -189,7 +190,7 @@ def stored_texts(job: Job) -> dict[str, str]:
     raw |= {
         "runs": FIELD_OF_KIND[job.kind],
         "when": when,
-        "tags": ", ".join(raw["tags"]),
+        **{name: ", ".join(map(str, raw[name])) for name in LISTS},
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,

@@ -19,6 +19,7 @@ from jobs.core.prediction import Holding, NodeRoom, Prediction, Room, Waiting, e
 from jobs.core.records import Allocation, Demand, Job
 from jobs.core.states import WAITING, Status
 from jobs.nodes import draining, state_of
+from jobs.pauses import who_paused
 from jobs.store import read
 
 # Predictions further down the queue than this would be guesses upon guesses.
@@ -189,7 +190,8 @@ def _expected(prediction: Prediction, now: datetime) -> str:
 
 
 def _paused(job: models.Job) -> str:
-    return "the job is paused" + (f" by {job.paused_by}" if job.paused_by else "")
+    who = who_paused(job)
+    return "the job is paused" + (f" by {who}" if who else "")
 
 
 def _nobody_runs(scene: _Scene) -> str:

@@ -43,6 +43,10 @@ class Board:
             self._frames.clear()
         return self.version == version
 
+    def knows(self, cursor: tuple[str, int]) -> bool:
+        """Whether this cursor (id, version) is of something that this board has sent."""
+        return cursor[0] == self.id and cursor[1] > 0
+
     def since(self, board_id: str, version: int) -> str | None:
         """The frame, as JSON text, for a page that has `version` of board `board_id`; None if it is up to date."""
         known = version if board_id == self.id else 0

@@ -5,7 +5,7 @@ Runs on the relay's own thread, with a database connection of its own. `at` is m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -68,6 +68,17 @@ class Boards:
             found.seen_at = at
         self._watched = set(topics)
         self._forget(at)
+
+    def hasten(self, wanted: Mapping[str, Iterable[tuple[str, int]]]) -> bool:
+        """What is touched of these watched topics is read without its pause where a cursor has nothing of the board.
+
+        Its page was just drawn, and must not be put back to what the board knew before. Returns if there is such a one.
+        """
+        boards = {topic: self._boards[topic] for topic in wanted}
+        new = [boards[topic] for topic, cursors in wanted.items() if not all(map(boards[topic].board.knows, cursors))]
+        for watched in new:
+            _read_soon(watched.parts)
+        return bool(new)
 
     def follow(self, *, woken: bool) -> list[FeedEvent]:
         """Read on in the feed and touch what its events change. Without `woken` only if the database has changed.

@@ -54,7 +54,8 @@ class Source:
         Returns when there will be something to read again, if nothing is committed before.
         """
         self.boards.watch(list(filter(has_rows, wanted)), at)
-        if woken or at >= self._looked_at + LOOK_SECONDS:
+        someone_came = self.boards.hasten({topic: wanted[topic] for topic in filter(has_rows, wanted)})
+        if woken or someone_came or at >= self._looked_at + LOOK_SECONDS:
             self._looked_at = at
             self._follow(woken=woken)
         self.boards.read(timezone.now(), at)

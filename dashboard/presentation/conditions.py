@@ -10,6 +10,7 @@ from dashboard.live.places import path_of
 from dashboard.presentation import amounts
 from dashboard.presentation.rows import Row
 from jobs.execution.conditions import Conditions, Variable, conditions_of
+from jobs.execution.masking import SECRET_WORDS
 from jobs.execution.rundir import BrokenFileError
 from jobs.execution.spec import FormatError
 from jobs.models import Attempt
@@ -27,6 +28,10 @@ class Ran:
     directory: str = ""
     lines: tuple[tuple[str, str, str], ...] = ()
     variables: tuple[Variable, ...] = ()
+
+    @property
+    def secret_words(self) -> str:
+        return ", ".join(SECRET_WORDS)
 
 
 def ran_rows(attempt: Attempt | None) -> list[Row]:

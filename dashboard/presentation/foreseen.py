@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from jobs.actions.bodies import MASK
 from jobs.core.records import Allocation
 from jobs.execution import environment
 from jobs.execution.launch import Launch
+from jobs.execution.masking import masked
 from jobs.models import Node
 
-# What is named so is no more shown than what was stored; nor is the password in an address.
-SECRET = re.compile(r"PASS|SECRET|TOKEN|KEY|CREDENTIAL|AUTH|PRIVATE|COOKIE|SIGNATURE|DSN", re.IGNORECASE)
-PASSWORD_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]*(?=@)")
 KNOWN_FACTS = ("ROTA_JOB_NAME", "CPU_LIMIT", "MEMORY_LIMIT_MB")
 SOURCES = {"job": "the job", "node": "the node's file", "base": "Rota", "fact": "Rota, at its start"}
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`value` is None for what only its start decides. `source` is a key of SOURCES; `instead_of` another's value."""
+    """`value` is None for what only its start decides. `source` is a key of SOURCES; `overrides`: another one's."""
 
     name: str
     value: str | None
@@ -68,10 +64,6 @@ def foresee(
     }
     known = (*KNOWN_FACTS, *(["ROTA_NODE"] if node else []))
     return Foreseen(node, tuple(_variable(key, value, layers, known) for key, value in whole.items()))
-
-
-def masked(name: str, value: str) -> str:
-    return MASK if value and SECRET.search(name) else PASSWORD_IN_ADDRESS.sub(MASK, value)
 
 
 def _variable(name: str, value: str, layers: Mapping[str, Mapping[str, str]], known: Sequence[str]) -> Variable:

@@ -13,6 +13,7 @@ from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_r
 from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
 from jobs import skips
 from jobs.models import Instance, Job, Schedule
+from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
 
 RECENT = 20
@@ -112,7 +113,7 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
         description=job.description,
         kind=str(Job.Kind(job.kind).label),
         tags=tuple((tag, search_for_tag(tag)) for tag in job.tags),
-        paused_by=job.paused_by,
+        paused_by=who_paused(job),
         paused_at=job.paused_at,
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,

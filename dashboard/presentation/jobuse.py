@@ -54,6 +54,7 @@ class JobNeeds:
     variables: tuple[str, ...]
     created_at: datetime
     owner: str
+    limits: tuple[str, ...]
     attempts: int
     used: float | None
     peak: int | None
@@ -127,10 +128,35 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         variables=tuple(job.environment),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
+        limits=limits_of(job),
         attempts=len(used),
         used=max(used, default=None),
         peak=max((peak for _, _, peak in measured if peak is not None), default=None),
     )
+
+
+def limits_of(job: Job) -> tuple[str, ...]:
+    """What holds its starts back beside cores, and what ends or pauses it, in short sentences."""
+    return tuple(
+        sentence
+        for sentence in (
+            f"at most {job.max_running} at once" if job.max_running else "",
+            f"takes from {', '.join(job.rates)}" if job.rates else "",
+            f"skipped if not started {amounts.duration(job.start_deadline_seconds)} after it was due"
+            if job.start_deadline_seconds
+            else "",
+            f"should be done {amounts.duration(job.deadline_seconds)} after it was due" if job.deadline_seconds else "",
+            f"paused after {job.pause_after_failures} failures in a row" if job.pause_after_failures else "",
+            f"retried only after exit code {_codes(job.retry_only_exit_codes)}" if job.retry_only_exit_codes else "",
+            f"never retried after exit code {_codes(job.retry_never_exit_codes)}" if job.retry_never_exit_codes else "",
+            f"tenant {job.tenant}" if job.tenant else "",
+        )
+        if sentence
+    )
+
+
+def _codes(codes: list[int]) -> str:
+    return " or ".join(map(str, codes))
 
 
 def told_of(job: Job) -> tuple[str, ...]:

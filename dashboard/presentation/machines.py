@@ -8,11 +8,13 @@ from datetime import datetime
 
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
+from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
 from jobs.models import Node
 from jobs.nodes import slots_of, state_of
+from jobs.telemetry.memory import MEGABYTE
 
 MOST_SHOWN = 200
 
@@ -57,16 +59,6 @@ class MachineHead:
     drained_by: str
     admission_stopped: str
     running: int
-
-
-@dataclass(frozen=True, slots=True)
-class MachineFact:
-    """Drawn as a fact of an instance is. `at`, if given, is shown as a moment."""
-
-    label: str
-    text: str = ""
-    at: datetime | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +126,20 @@ def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
     )
 
 
-def _facts(node: Node, lag: float | None) -> list[MachineFact]:
+def _facts(node: Node, lag: float | None) -> list[Fact]:
     facts = [
-        MachineFact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
-        MachineFact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
-        MachineFact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
-        MachineFact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
-        MachineFact("Memory", amounts.size(node.memory_mb * 1024 * 1024) if node.memory_mb else "not counted"),
-        MachineFact("Version", node.version or "unknown"),
-        MachineFact("Started", at=node.started_at, text="" if node.started_at else "never"),
-        MachineFact("Incarnation", str(node.incarnation), note="rises at each start"),
-        MachineFact("Host", node.host_name or "unknown", note=f"process {node.pid}" if node.pid else ""),
-        MachineFact("Boot", node.boot_id or "unknown"),
-        MachineFact("Id", str(node.uuid)),
+        Fact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
+        Fact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
+        Fact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
+        Fact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
+        Fact("Memory", amounts.size(node.memory_mb * MEGABYTE) if node.memory_mb else "not counted"),
+        Fact("Version", node.version or "unknown"),
+        Fact("Started", at=node.started_at, text="" if node.started_at else "never"),
+        Fact("Incarnation", str(node.incarnation), note="rises at each start"),
+        Fact("Host", node.host_name or "unknown", note=f"process {node.pid}" if node.pid else ""),
+        Fact("Boot", node.boot_id or "unknown"),
+        Fact("Id", str(node.uuid)),
     ]
     if node.stopped_at is not None:
-        facts.insert(0, MachineFact("Stopped", at=node.stopped_at))
+        facts.insert(0, Fact("Stopped", at=node.stopped_at))
     return facts

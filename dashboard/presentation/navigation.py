@@ -27,10 +27,11 @@ PAGES = (
 )
 
 
-def pages_seen_from(path: str) -> list[Page]:
-    """All of PAGES with their addresses; the one that `path` is or lies below is the current one."""
+def pages_seen_from(path: str, part_of: str = "") -> list[Page]:
+    """All of PAGES with their addresses; the current one is `part_of` if named, else what `path` is or lies below."""
     pages = [replace(page, address=reverse(page.name)) for page in PAGES]
-    here = max((page for page in pages if _holds(page, path)), key=lambda page: len(page.address), default=None)
+    around = [page for page in pages if (page.name == part_of if part_of else _holds(page, path))]
+    here = max(around, key=lambda page: len(page.address), default=None)
     current = "page" if here and here.address == path else "true"
     return [replace(page, current=current) if page is here else page for page in pages]
 

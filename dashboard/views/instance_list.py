@@ -91,7 +91,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
 def operation(request: HttpRequest, operation_id: int) -> HttpResponse:
     found = BulkOperation.objects.defer("ids").filter(pk=operation_id).first()
     context = {"operation_id": operation_id, "back": _back_of(found) if found else reverse("instances")}
-    context["of_jobs"] = found is not None and found.subject == JOB
+    context["part_of"] = "jobs" if found is not None and found.subject == JOB else "instances"
     return live_page(request, "instances/operation.html", [f"operation:{operation_id}"], context)
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import forms
+from dashboard.filters import whole_number
 from dashboard.live.places import latest_place
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.jobs import find
@@ -108,6 +109,6 @@ def _edited(posted: dict[str, str]) -> Job | None:
     if not number:
         return None
     try:
-        return find(int(number) if number.isascii() and number.isdecimal() and len(number) < 16 else 0)
+        return find(whole_number(number) or 0)
     except Gone as gone:
         raise Http404(gone.sentence) from gone

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
 from dashboard.once import once
+from dashboard.presentation.edits import last_edit
 from dashboard.presentation.foreseen import Foreseen, foresee
 from dashboard.presentation.jobs import find
 from dashboard.presentation.rows import Gone
@@ -26,7 +27,7 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
-from jobs.models import Calendar, Job
+from jobs.models import Calendar, Job, Limit
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500
@@ -82,6 +83,7 @@ def form_page(
         "job": job,
         "refused": refused,
         "clashes": clashes,
+        "changed": last_edit(job.pk) if job and clashes else None,
         "open_folds": form.folds_with(clashes or ()),
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
@@ -93,6 +95,7 @@ def form_page(
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
+        "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)

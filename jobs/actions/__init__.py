@@ -15,11 +15,22 @@ from jobs.actions.answers import (
     Problem,
     Refused,
     Submitted,
+    WaitingCancelled,
 )
 from jobs.actions.calendars import CalendarStored, change_calendar, check_calendar, create_calendar, delete_calendar
 from jobs.actions.deletion import delete_instance, delete_job
 from jobs.actions.instances import cancel_instance, retry_instance
-from jobs.actions.jobs import change_job, check_edit, check_new_job, create_job, pause_job, resume_job, run_job
+from jobs.actions.jobs import (
+    cancel_waiting,
+    change_job,
+    check_edit,
+    check_new_job,
+    create_job,
+    pause_job,
+    resume_job,
+    run_job,
+)
+from jobs.actions.limits import LimitChanged, change_limit, check_limit, create_limit, delete_limit
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 from jobs.actions.tags import add_tag, check_tag, remove_tag
@@ -32,25 +43,32 @@ __all__ = [
     "Created",
     "Deleted",
     "InvalidInput",
+    "LimitChanged",
     "NodeChanged",
     "NotFound",
     "Preview",
     "Problem",
     "Refused",
     "Submitted",
+    "WaitingCancelled",
     "add_tag",
     "cancel_instance",
+    "cancel_waiting",
     "change_calendar",
     "change_job",
+    "change_limit",
     "check_calendar",
     "check_edit",
+    "check_limit",
     "check_new_job",
     "check_tag",
     "create_calendar",
     "create_job",
+    "create_limit",
     "delete_calendar",
     "delete_instance",
     "delete_job",
+    "delete_limit",
     "drain_node",
     "pause_job",
     "preview",

@@ -84,6 +84,14 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingCancelled:
+    """How many instances of the job waited and will not run."""
+
+    job_id: int
+    cancelled: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     """`answer`: cancelled (it waited), stopping (it runs and is being ended) or ended (too late, as it was)."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from jobs.actions.answers import Problem
 from jobs.actions.reading import Reader, fault_of, shown
+from jobs.execution import masking
 from jobs.models import Job
 
 BODIES = {"script_content": Job.Kind.SCRIPT, "script_path": Job.Kind.SCRIPT_PATH, "command": Job.Kind.COMMAND}
@@ -19,8 +20,8 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What a job finds in its environment about itself must be true.
 RESERVED = ("JOB_ID", "JOB_INSTANCE_ID", "CPU_LIMIT", "MEMORY_LIMIT_MB")
 
-# Stands for a value that is not shown; given back, it means the value that is stored.
-MASK = "********"
+# Given back as a value, it means the one that is stored.
+MASK = masking.MASK
 
 
 def read_body(reader: Reader) -> tuple[str, str]:

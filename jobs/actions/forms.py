@@ -53,6 +53,10 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
+def _codes(text: str) -> list[int | str]:
+    return [_whole(word) for word in _words(text)]
+
+
 def _flag(text: str) -> bool | str:
     return FLAGS.get(text.lower(), text)
 
@@ -68,6 +72,16 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "priority": _priority,
     "environment": _variables,
     "tags": _words,
+    "rates": _words,
+    "retry_only_exit_codes": _codes,
+    "retry_never_exit_codes": _codes,
+    "pause_after_failures": _whole,
+    "max_running": _whole,
+    "maximum": _whole,
+    "burst": _whole,
+    "rate_per_second": _number,
+    "deadline_seconds": _number,
+    "start_deadline_seconds": _number,
     "retry_jitter": _flag,
     "catch_up_limit": _whole,
     "queue_bound": _whole,

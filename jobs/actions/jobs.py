@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, Submitted
+from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, Submitted, WaitingCancelled
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
@@ -17,6 +17,9 @@ from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, wishes
 from jobs.store.schedules import due_at_once
 from jobs.store.specs import JobSpec
+
+# One transaction each: the engine, which writes too, is not kept waiting for a long queue.
+CANCELLED_AT_ONCE = 500
 
 
 def check_new_job(raw: Mapping[str, Any], *, now: datetime, lenient: bool = True) -> JobSpec:
@@ -108,6 +111,18 @@ def run_job(job_id: int, *, actor: str, now: datetime) -> Submitted:
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
     return Submitted(instance.pk, job_id, is_new=True)
+
+
+def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelled:
+    """Nothing of the job that waits now will run; what runs goes on. Raises NotFound."""
+    if not Job.objects.filter(pk=job_id).exists():
+        raise NotFound("job", job_id)
+    cancelled = 0
+    while portion := wishes.cancel_waiting(job_id, actor=actor, now=now, most=CANCELLED_AT_ONCE):
+        cancelled += portion
+        if portion < CANCELLED_AT_ONCE:
+            break
+    return WaitingCancelled(job_id, cancelled)
 
 
 def _name_taken(name: str) -> InvalidInput:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from jobs.actions.answers import InvalidInput, Problem
 
 Default = TypeVar("Default", bound=float | None)
+Whole = TypeVar("Whole", bound=int | None)
 LONGEST_SHOWN = 100
 LONGEST_SECONDS = 366 * 24 * 3600
 
@@ -64,7 +65,7 @@ class Reader:
             return default
         return value if lines else value.strip()
 
-    def whole(self, field: str, default: int, *, lowest: int, highest: int) -> int:
+    def whole(self, field: str, default: Whole, *, lowest: int, highest: int) -> int | Whole:
         value = self.raw.get(field)
         if value is None:
             return default

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import platform
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,8 +14,17 @@ from django.core.validators import validate_email
 from jobs.actions.bodies import BODIES, read_body, read_environment
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
+from jobs.actions.limiting import (
+    LIMITING_FIELDS,
+    LONGEST_NAME,
+    MOST_FAILURES,
+    MOST_RUNNING,
+    read_exit_codes,
+    read_rates,
+)
 from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
+from jobs.actions.unknown import refuse_unknown
 from jobs.core.records import Priority
 from jobs.store.specs import JobSpec
 
@@ -24,7 +32,7 @@ FIELDS = (
     "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
     "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", "depends_on",
-    "keep_workspace", "notify_email", "notify_webhook", "created_by",
+    "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -44,10 +52,11 @@ def read_job(
     knows better. Raises InvalidInput.
     """
     reader = Reader(raw)
-    _refuse_unknown(reader)
+    refuse_unknown(reader, FIELDS)
     _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
     delay, longest_delay = _read_delays(reader)
+    only_codes, never_codes = read_exit_codes(reader)
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
@@ -65,6 +74,14 @@ def read_job(
         retry_delay_seconds=delay,
         retry_max_delay_seconds=longest_delay,
         retry_jitter=reader.flag("retry_jitter", True),
+        retry_only_exit_codes=only_codes,
+        retry_never_exit_codes=never_codes,
+        pause_after_failures=reader.whole("pause_after_failures", None, lowest=1, highest=MOST_FAILURES),
+        tenant=reader.text("tenant", longest=LONGEST_NAME),
+        deadline_seconds=reader.seconds("deadline_seconds", None, zero=False),
+        start_deadline_seconds=reader.seconds("start_deadline_seconds", None, zero=False),
+        max_running=reader.whole("max_running", None, lowest=1, highest=MOST_RUNNING),
+        rates=read_rates(reader, before.rates if before else ()),
         keep_workspace=reader.flag("keep_workspace", None),
         tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),
@@ -73,14 +90,6 @@ def read_job(
     )
     reader.check()
     return spec
-
-
-def _refuse_unknown(reader: Reader) -> None:
-    for field in reader.raw:
-        if field not in FIELDS:
-            near = difflib.get_close_matches(field, FIELDS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(FIELDS)}."
-            reader.refuse(field, "a known field", f"There is no field {shown(field)}; {hint}")
 
 
 def _refuse_what_cannot_be(reader: Reader) -> None:

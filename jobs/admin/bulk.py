@@ -27,10 +27,14 @@ WORDS = {
     "timeout_seconds": "time limit",
     "cpu_cores_required": "cores",
     "memory_mb_required": "memory",
+    "max_running": "at most at once",
+    "start_deadline_seconds": "skip if not started after",
+    "pause_after_failures": "pause after failures",
+    "tenant": "tenant",
     "tags": "tags",
     "timezone": "time zone",
 }
-UNITS = {"timeout_seconds": " s", "memory_mb_required": " MB"}
+UNITS = {"timeout_seconds": " s", "start_deadline_seconds": " s", "memory_mb_required": " MB"}
 NONE = "none"
 
 
@@ -130,7 +134,7 @@ def _differences(before: JobSpec, after: JobSpec) -> list[Change]:
 
 
 def _shown(field: str, value: Any) -> str:
-    if value is None or value == []:
+    if value is None or value in ([], ""):
         return NONE
     if field == "priority":
         return str(Job.Priority(value).label)

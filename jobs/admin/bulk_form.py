@@ -17,7 +17,10 @@ from jobs.models import Job
 
 KEEP = "as it is"
 NO_LIMIT = "none"
-FIELDS = ("priority", "timeout_seconds", "cpu_cores_required", "memory_mb_required", "timezone")
+# What a job may also be without: the word for that takes it away.
+CLEARED = ("timeout_seconds", "max_running", "start_deadline_seconds", "pause_after_failures", "tenant")
+LIMITING = ("max_running", "start_deadline_seconds", "pause_after_failures", "tenant")
+FIELDS = ("priority", "timeout_seconds", "cpu_cores_required", "memory_mb_required", "timezone", *LIMITING)
 FORM_FIELD = {"tags": "add_tags"}
 
 
@@ -51,6 +54,10 @@ class BulkForm(forms.Form):
     timeout_seconds = line("Time limit", f"Seconds; {NO_LIMIT} for no limit.")
     cpu_cores_required = line("Cores")
     memory_mb_required = line("Memory (MB)", "0 reserves none.")
+    max_running = line("At most at once", f"Instances of the job; {NO_LIMIT} for no limit.")
+    start_deadline_seconds = line("Skip if not started after", f"Seconds after it was due; {NO_LIMIT} for never.")
+    pause_after_failures = line("Pause after failures", f"In a row; {NO_LIMIT} for never.")
+    tenant = line("Tenant", f"Whose fair share it takes; {NO_LIMIT} for nobody's.")
     add_tags = line("Add tags", "Separated by commas.")
     remove_tags = line("Remove tags", "Separated by commas.")
     timezone = line("Time zone", "Of the schedule, such as Europe/Berlin.")
@@ -68,8 +75,7 @@ class BulkForm(forms.Form):
         values = self.cleaned_data
         given = {name: values[name] for name in FIELDS if values[name].strip()}
         fields = raw_from_form(given)
-        if str(fields.get("timeout_seconds", "")).strip().lower() == NO_LIMIT:
-            fields["timeout_seconds"] = None
+        fields |= {name: None for name in CLEARED if str(fields.get(name, "")).strip().lower() == NO_LIMIT}
         return BulkEdit(
             state=values["state"],
             run_now=values["run_now"],

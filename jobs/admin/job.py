@@ -50,11 +50,16 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
         (
-            "Limits and failure",
+            "Order and limits",
+            {"fields": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds")},
+        ),
+        (
+            "Time limit and failure",
             {
                 "fields": (
                     "timeout_seconds", "kill_grace_seconds", "max_retries", "retry_delay_seconds",
-                    "retry_max_delay_seconds", "retry_jitter", "notify_email", "notify_webhook",
+                    "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes",
+                    "pause_after_failures", "notify_email", "notify_webhook",
                 )
             },
         ),

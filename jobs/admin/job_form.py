@@ -72,6 +72,14 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     retry_delay_seconds = line()
     retry_max_delay_seconds = line()
     retry_jitter = forms.BooleanField(required=False)
+    retry_only_exit_codes = line("Separated by commas; any other is final.")
+    retry_never_exit_codes = line("Separated by commas; final at once.")
+    pause_after_failures = line("In a row; empty: never.")
+    max_running = line("Instances of it at once; empty: no limit.", label="At most at once")
+    rates = line("Names of limits that each start takes from, separated by commas.")
+    tenant = line("Whose share it takes, with the order fair.")
+    deadline_seconds = line("From due to done; with the order edf.")
+    start_deadline_seconds = line("Not started by then after it was due: skipped.")
     priority = forms.ChoiceField(choices=Job.Priority.choices)
     tags = line("Separated by commas.")
     keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
@@ -94,7 +102,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         job = self.instance
         raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
-        raw["tags"] = ", ".join(raw["tags"])
+        for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes"):
+            raw[name] = ", ".join(map(str, raw[name]))
         raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]
         raw["timezone"] = raw["timezone"] or settings.DEFAULT_TIME_ZONE
         return {name: f"{value:g}" if isinstance(value, float) else value for name, value in raw.items()} | {

@@ -68,6 +68,15 @@ class ListedJob(Schema):
     retry_delay_seconds: float
     retry_max_delay_seconds: float
     retry_jitter: bool
+    retry_only_exit_codes: list[int]
+    retry_never_exit_codes: list[int]
+    pause_after_failures: int | None
+    failures_in_a_row: int
+    tenant: str
+    deadline_seconds: float | None
+    start_deadline_seconds: float | None
+    max_running: int | None
+    rates: list[str]
     priority: int
     priority_name: str
     tags: list[str]
@@ -101,6 +110,33 @@ class DeletedJob(Schema):
     cancelled: int
     running: int
     detail: str
+
+
+class WaitingCancelled(Schema):
+    job_id: int
+    cancelled: int
+
+
+class LimitAnswer(Schema):
+    limit_id: int
+    kind: str
+    name: str
+    maximum: int | None
+    rate_per_second: float | None
+    burst: int | None
+    in_use: int | None
+    waiting: int
+    tokens: float | None
+    ready_at: Moment | None
+
+
+class ChangedLimit(LimitAnswer):
+    changed: list[str]
+
+
+class DeletedLimit(Schema):
+    limit_id: int
+    status: str
 
 
 class ScheduledJob(Schema):

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, calendars, instances, jobs, logs, nodes, problems, schedules, system
+from jobs.api import attempts, calendars, instances, jobs, limits, logs, nodes, problems, schedules, system
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -49,6 +49,7 @@ for router in (
     attempts.router,
     logs.router,
     nodes.router,
+    limits.router,
     system.router,
 ):
     api.add_router("", router)

@@ -46,8 +46,8 @@ def read_attempt_samples(request: HttpRequest, instance_id: str, number: str) ->
 def read_attempt_conditions(request: HttpRequest, instance_id: str, number: str) -> Any:
     """What its program was given, as the run directory has it; 404 when that is gone.
 
-    Masked are the values of variables with TOKEN, SECRET, PASS, KEY, AUTH or CREDENTIAL in their names, and passwords
-    in addresses; a secret under another name is told.
+    Masked are the values of variables with PASS, SECRET, TOKEN, KEY, CREDENTIAL, AUTH, PRIVATE, COOKIE, SIGNATURE or
+    DSN in their names, and passwords in addresses; a secret under another name is told.
     """
     attempt = _find(instance_id, number)
     try:

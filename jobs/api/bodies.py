@@ -47,6 +47,14 @@ class JobFields(ScheduleFields):
     retry_delay_seconds: float = Field(60, ge=0)
     retry_max_delay_seconds: float = Field(3600, ge=0)
     retry_jitter: bool = True
+    retry_only_exit_codes: list[int] = Field([], description="Only these are retried; empty: any failure is.")
+    retry_never_exit_codes: list[int] = Field([], description="Final at once.")
+    pause_after_failures: int | None = Field(None, ge=1, description="So many in a row pause the job.")
+    tenant: str = Field("", description="Whose fair share it takes, with the order `fair`.")
+    deadline_seconds: float | None = Field(None, gt=0, description="From due to done; what the order `edf` goes by.")
+    start_deadline_seconds: float | None = Field(None, gt=0, description="Not started by then after due: skipped.")
+    max_running: int | None = Field(None, ge=1, description="Instances of it at once.")
+    rates: list[str] = Field([], description="Names of rates (see limits) that each start takes from.")
     priority: int | Literal["low", "medium", "high", "critical"] = 1
     tags: list[str] = []
     depends_on: list[str] = Field([], max_length=0)
@@ -62,6 +70,14 @@ class CalendarFields(Schema):
     blackouts: list[dict[str, str]] = Field([], description="from, to, name; with days it comes again each week.")
     business_days: Text = Field(None, description="Such as mon-fri; every day unless given.")
     holidays: list[str] = Field([], description="Dates on which it is closed.")
+
+
+class LimitFields(Schema):
+    kind: Literal["tag", "model", "rate"]
+    name: str = Field(description="The tag, the model (process), or the name that jobs give in `rates`.")
+    maximum: int | None = Field(None, ge=0, description="At once, of a tag or model.")
+    rate_per_second: float | None = Field(None, gt=0, description="Starts a second on average, of a rate.")
+    burst: int | None = Field(None, ge=1, description="Starts at once after a pause, of a rate; 1 unless given.")
 
 
 class PreviewFields(ScheduleFields):

@@ -119,6 +119,13 @@ def resume_job(request: HttpRequest, job_id: str) -> Any:
     return full_job(_job(job_id)) | {"changed": changed.changed}
 
 
+@router.post("/jobs/{job_id}/cancel-waiting", response={200: answers.WaitingCancelled, **answers.REFUSALS})
+def cancel_waiting(request: HttpRequest, job_id: str) -> Any:
+    """Clear its queue: all instances that wait are cancelled, in portions; what runs goes on."""
+    gone = actions.cancel_waiting(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
+    return {"job_id": gone.job_id, "cancelled": gone.cancelled}
+
+
 @router.get("/jobs/{job_id}/status", response={200: list[answers.InstanceAnswer], **answers.REFUSALS})
 def job_status(request: HttpRequest, job_id: str, limit: QueryEx[int, P(ge=1, le=100)] = 10) -> Any:
     """The job's instances, newest first."""

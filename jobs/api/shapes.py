@@ -32,6 +32,7 @@ def listed_job(job: Job) -> dict[str, Any]:
         "paused": job.paused,
         "paused_at": iso(job.paused_at),
         "paused_by": job.paused_by,
+        "failures_in_a_row": job.failures_in_a_row,
         "revision": job.revision,
         "created_by": job.created_by.get_username() if job.created_by else None,
         "created_at": iso(job.created_at),

@@ -53,6 +53,10 @@ class Bucket:
         """How a bucket begins."""
         return Tokens(self.burst, now)
 
+    def count(self, tokens: Tokens, now: datetime) -> float:
+        """How many there are now."""
+        return self._filled(_mark(tokens, now), now).count
+
     def take(self, tokens: Tokens, now: datetime) -> Tokens | datetime:
         """What is left after one is taken; or, if there is none, the moment at which there will be one."""
         mark = _mark(tokens, now)

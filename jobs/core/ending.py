@@ -35,6 +35,11 @@ class Endings:
         )
         return finish, *self._pauses(instance.job_id, failures)
 
+    def note(self, instance: Instance) -> None:
+        """One that ran on another node is now so: what its end says about the job counts here too."""
+        if _counts(instance.status):
+            self._known.note_end(instance.job_id, failed=instance.status in FAILURES)
+
     def _pauses(self, job_id: int, failures: int | None) -> tuple[Pause, ...]:
         limit = self._known.job(job_id).pause_after_failures
         if failures is None or limit is None or failures < limit:

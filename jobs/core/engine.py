@@ -80,8 +80,10 @@ class Engine:
         for told in inputs:
             decisions.extend(self._take(told, now))
         decisions.extend(self._fire(now))
-        decisions.extend(self.waiting.dismiss_late(now))
-        decisions.extend(self.waiting.judge())
+        dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
+        decisions.extend(dismissed)
+        for job_id in dict.fromkeys(one.job_id for one in dismissed):
+            decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
@@ -168,15 +170,16 @@ class Engine:
             self.waiting.put(self.known.instances[instance.id])
             return [finish]
         self.waiting.noted(replace(instance, status=finish.status))
-        return [finish, *pauses, *self.schedules.ended(instance.job_id, told.outcome.ended_at)]
+        # By a clock that was set back since, it ends in the future: nothing is to be counted from there.
+        return [finish, *pauses, *self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))]
 
     def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:
         run = self.known.running.get(instance.id)
         if run is not None:
             self.waiting.noted(instance)
             return self._seen_while_running(instance, run)
-        was_known = instance.id in self.known.instances
-        if was_known:
+        before = self.known.instances.get(instance.id)
+        if before is not None:
             self._forget(instance.id)
         self.known.put(instance)
         if instance.status in WAITING:
@@ -184,8 +187,10 @@ class Engine:
         elif instance.status is Status.RUNNING:
             self.limits.hold(instance.id, self.known.job(instance.job_id).limits)
             self.places.started(instance)
-        elif was_known or instance.job_id not in self.graph:  # those of a workflow are read again for what is below
+        elif before is not None or instance.job_id not in self.graph:  # a workflow's are read again for what is below
             self.places.left(instance)
+        if before is not None and before.status is Status.RUNNING:
+            self._endings.note(instance)
         self.waiting.noted(instance)
         return self.schedules.ended(instance.job_id, now) if instance.status in TERMINAL else ()
 

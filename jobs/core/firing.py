@@ -50,7 +50,7 @@ class Schedules:
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
-    def put(self, told: ScheduleChanged) -> list[Flag]:
+    def put(self, told: ScheduleChanged) -> list[Flag | Rearm]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
         watched = _Watched(told.job_id, told.trigger, told.watched_from, told.policy, told.zone)
@@ -61,7 +61,9 @@ class Schedules:
         if following is not None or isinstance(told.trigger, Following):
             self._of_job[told.job_id] = told.schedule_id
             self._wait_for(told.schedule_id, watched, following)
-        return []
+        if following is None or told.next_at is not None or not isinstance(told.trigger, Following):
+            return []
+        return [self._rearm(told.schedule_id, told.job_id, following)]
 
     def remove(self, schedule_id: int) -> None:
         watched = self._watched.pop(schedule_id, None)
@@ -106,12 +108,15 @@ class Schedules:
             self.remove(schedule_id)
             return []
         self._wait_for(schedule_id, watched, following)
-        return [Rearm(schedule_id, job_id, following)]
+        return [self._rearm(schedule_id, job_id, following)]
+
+    def _rearm(self, schedule_id: int, job_id: int, following: datetime) -> Rearm:
+        return Rearm(schedule_id, job_id, self._known.job(job_id).revision, following)
 
     def _first(self, told: ScheduleChanged) -> datetime | None:
         if not isinstance(told.trigger, Following):
             return told.trigger.next_after(told.watched_from)
-        if self._known.under_way([told.job_id]):
+        if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
         return told.next_at or told.trigger.after_end(told.watched_from)
 

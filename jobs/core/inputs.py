@@ -29,7 +29,7 @@ class ScheduleChanged:
     """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did.
 
     `zone` is what the times of day of its workflow are read in. `next_at`: where a schedule that counts from the end of
-    the last run has got to; None: it has to be worked out.
+    the last run has got to; None: it has to be worked out, or, with `waits_for_end`, an end will tell.
     """
 
     schedule_id: int
@@ -39,6 +39,7 @@ class ScheduleChanged:
     policy: FirePolicy = DEFAULT_POLICY
     zone: str = "UTC"
     next_at: datetime | None = None
+    waits_for_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)

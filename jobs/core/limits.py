@@ -34,6 +34,10 @@ class Rate:
         """When one more may start."""
         return now if self.tokens is None else self.bucket.ready_at(self.tokens, now)
 
+    def left(self, now: datetime) -> float:
+        """Tokens that are there."""
+        return self.bucket.burst if self.tokens is None else self.bucket.count(self.tokens, now)
+
     def less_one(self, now: datetime) -> Rate:
         """After a start; as it is where there was nothing to take, which `ready_at` tells before."""
         left = self.bucket.take(self.tokens or self.bucket.full(now), now)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from jobs.execution.masking import masked
 from jobs.execution.program import StartError, program_of
 from jobs.execution.rundir import SPEC, WORK, RunDir
 from jobs.execution.spec import FormatError, Spec
-
-MASK = "********"
-SECRET_NAME = re.compile(r"TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH", re.IGNORECASE)  # rather one too many
-PASSWORD_IN_ADDRESS = re.compile(r"(://[^\s:/@]*:)[^\s/@]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +73,7 @@ def _of(spec: Spec, path: str) -> Conditions:
 
 
 def _variable(name: str, value: str) -> Variable:
-    """Masked by the look of its name, and passwords in addresses; what else may be secret nobody can know."""
-    if SECRET_NAME.search(name):
-        return Variable(_text(name), MASK, masked=True)
-    shown = PASSWORD_IN_ADDRESS.sub(rf"\g<1>{MASK}@", value)
+    shown = masked(name, value)
     return Variable(_text(name), _text(shown), masked=shown != value)
 
 

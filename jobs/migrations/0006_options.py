@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0004_order_and_dependencies'),
+        ('jobs', '0008_clock'),
     ]
 
     operations = [

@@ -72,10 +72,11 @@ class Follower:
         seen = read.with_upstreams(row for row in rows.values() if self.horizon.takes(row))
         jobs = read.jobs(job_ids | {row.job_id for row in seen})
         told: list[Input] = [JobChanged(job) for job in jobs]
-        told += self._schedules(job_ids)
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
         told += [InstanceGone(instance_id) for instance_id in sorted(instance_ids - rows.keys())]
-        return told + [InstanceSeen(read.instance(row)) for row in seen]
+        told += [InstanceSeen(read.instance(row)) for row in seen]
+        # Last: a schedule that counts from ends asks what is under way.
+        return told + self._schedules(job_ids)
 
     def _queue_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
         """What waits of these jobs: while one was paused, its instances were not loaded."""

@@ -19,6 +19,7 @@ from django.db import connection
 from jobs import models
 from jobs.core.decisions import Finish
 from jobs.core.states import Status
+from jobs.pauses import paused_by_itself, who_paused
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,10 @@ MOST_WAITING = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is told about one instance. `emails` and `webhooks`: where to, each once."""
+    """What is told about one instance. `emails` and `webhooks`: where to, each once.
+
+    `paused_by`: in words, where its job paused itself over it.
+    """
 
     instance_id: int
     job: str
@@ -38,19 +42,23 @@ class Notice:
     error: str
     emails: tuple[str, ...]
     webhooks: tuple[str, ...]
+    paused_by: str = ""
 
     @property
     def subject(self) -> str:
         """One line, whatever the job is called."""
-        return " ".join(f"[Rota] {self.job}: {self.status}".split())
+        return " ".join(f"[Rota] {self.job}: {self.status}{', and paused' if self.paused_by else ''}".split())
 
     @property
     def text(self) -> str:
-        return f"Instance {self.instance_id} of the job {self.job!r} ended as {self.status}.\n\n{self.error}\n"
+        text = f"Instance {self.instance_id} of the job {self.job!r} ended as {self.status}.\n\n{self.error}\n"
+        if self.paused_by:
+            text += f"\nThe job was paused by {self.paused_by}. Nothing of it starts until it is resumed.\n"
+        return text
 
     def as_json(self) -> bytes:
         fields = {"instance_id": self.instance_id, "job": self.job, "status": self.status, "error": self.error}
-        return json.dumps({**fields, "text": self.text}).encode()
+        return json.dumps({**fields, "paused": bool(self.paused_by), "text": self.text}).encode()
 
 
 class Notices:
@@ -100,7 +108,8 @@ def notice_of(instance_id: int) -> Notice | None:
     webhooks = _unique([settings.NOTIFY_WEBHOOK, job.notify_webhook])
     if not emails and not webhooks:
         return None
-    return Notice(instance_id, job.name, instance.status, instance.error, emails, webhooks)
+    paused_by = who_paused(job) if paused_by_itself(job) else ""
+    return Notice(instance_id, job.name, instance.status, instance.error, emails, webhooks, paused_by)
 
 
 def send(notice: Notice) -> None:

@@ -81,11 +81,16 @@ def pause(job_id: int, *, actor: str, now: datetime) -> bool:
 
 @transaction.atomic
 def resume(job_id: int, *, actor: str, now: datetime) -> bool:
-    """False when it is not paused. What came due meanwhile is not made up for. Raises Job.DoesNotExist."""
+    """False when it is not paused. What came due meanwhile is not made up for, and failures are counted anew.
+
+    Raises Job.DoesNotExist.
+    """
     job, schedule = lock(job_id)
     if not job.paused:
         return False
-    Job.objects.filter(pk=job_id).update(paused_at=None, paused_by="", revision=F("revision") + 1, updated_at=now)
+    Job.objects.filter(pk=job_id).update(
+        paused_at=None, paused_by="", failures_in_a_row=0, revision=F("revision") + 1, updated_at=now
+    )
     if schedule is not None:
         schedules.watch(schedule, now, paused=False)
     record([NewEvent(now, "job.resumed", job_id, actor=actor)])

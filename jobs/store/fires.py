@@ -48,13 +48,14 @@ FLAG = RowsStatement(
     """,
 )
 
-# An edit or a pause has said what comes next, and knew of the end.
+# An edit or a pause has said what comes next, and knew of the end; or another node has, and fires at its moment.
 REARM = RowsStatement(
-    {"id": "int", "next_at": "moment"},
+    {"id": "int", "revision": "int", "next_at": "moment"},
     """
     UPDATE jobs_schedule SET next_at = v.next_at
-    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.fault = ''
-        AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id AND jobs_job.paused_at IS NULL)
+    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.fault = '' AND jobs_schedule.next_at IS NULL
+        AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id
+                    AND jobs_job.revision = v.revision AND jobs_job.paused_at IS NULL)
     RETURNING jobs_schedule.id
     """,
 )
@@ -127,8 +128,10 @@ def fire(decisions: Sequence[Fire], at: datetime, actor: str) -> Fired:
     return result
 
 
-def rearm(decisions: Sequence[Rearm]) -> None:
-    REARM.run((d.schedule_id, d.next_at) for d in decisions)
+def rearm(decisions: Sequence[Rearm]) -> set[int]:
+    """Returns the schedules of those that were refused."""
+    rows = [(d.schedule_id, d.job_revision, d.next_at) for d in decisions]
+    return {d.schedule_id for d in decisions} - {row[0] for row in REARM.run(rows)}
 
 
 def flag(decisions: Sequence[Flag], at: datetime, actor: str) -> list[NewEvent]:

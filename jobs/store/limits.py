@@ -17,6 +17,8 @@ from jobs.core.states import Status
 
 # Any fixed number, the same for every node: starts that take of a limit are decided one transaction after the other.
 CLAIM_LOCK = 0x524F544C
+# What `keys_of` and the rates of an instance are read from.
+KEY_FIELDS = ("job__tags", "job__kind", "job__rates")
 
 
 def load() -> LimitsChanged:
@@ -25,7 +27,7 @@ def load() -> LimitsChanged:
     rates: dict[str, Rate] = {}
     for row in models.Limit.objects.all():
         if row.kind == models.Limit.Kind.RATE:
-            rates[row.name] = _rate(row)
+            rates[row.name] = rate_of(row)
         elif row.maximum is not None:
             maxima[(tag_key if row.kind == models.Limit.Kind.TAG else model_key)(row.name)] = row.maximum
     return LimitsChanged(maxima, rates)
@@ -48,15 +50,15 @@ def claim(starts: Sequence[Start], at: datetime) -> set[int]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
     maxima = dict(load().maxima) | _job_maxima(limited)
-    in_use = _in_use() if any(start.limits for start in limited) else Counter()
+    running = in_use() if any(start.limits for start in limited) else Counter()
     buckets = {row.name: row for row in _buckets(limited)}
     refused: set[int] = set()
     for start in limited:
-        full = any(in_use[key] >= maxima[key] for key in start.limits if key in maxima)
+        full = any(running[key] >= maxima[key] for key in start.limits if key in maxima)
         if full or not _take(start, buckets, at):
             refused.add(start.instance_id)
         else:
-            in_use.update(start.limits)
+            running.update(start.limits)
     for row in buckets.values():
         row.save(update_fields=["tokens", "refilled_at"])
     return refused
@@ -67,9 +69,10 @@ def _job_maxima(starts: Iterable[Start]) -> dict[str, int]:
     return {job_key(pk): maximum for pk, maximum in rows.values_list("pk", "max_running") if maximum is not None}
 
 
-def _in_use() -> Counter[str]:
+def in_use() -> Counter[str]:
+    """How many run, on any node, by the keys of all limits that could hold for them."""
     running = models.Instance.objects.filter(status=Status.RUNNING).select_related("job")
-    return Counter(key for row in running.only("job__tags", "job__kind") for key in keys_of(row.job))
+    return Counter(key for row in running.only(*KEY_FIELDS) for key in keys_of(row.job))
 
 
 def _buckets(starts: Iterable[Start]) -> Iterable[models.Limit]:
@@ -79,7 +82,7 @@ def _buckets(starts: Iterable[Start]) -> Iterable[models.Limit]:
 
 def _take(start: Start, buckets: dict[str, models.Limit], at: datetime) -> bool:
     wanted = [buckets[name] for name in start.rates if name in buckets]
-    rates = [_rate(row) for row in wanted]
+    rates = [rate_of(row) for row in wanted]
     if any(rate.ready_at(at) > at for rate in rates):
         return False
     for row, rate in zip(wanted, rates, strict=True):
@@ -89,7 +92,8 @@ def _take(start: Start, buckets: dict[str, models.Limit], at: datetime) -> bool:
     return True
 
 
-def _rate(row: models.Limit) -> Rate:
+def rate_of(row: models.Limit) -> Rate:
+    """The bucket with what is in it."""
     bucket = Bucket(row.rate_per_second or 1.0, row.burst or 1)
     if row.tokens is None or row.refilled_at is None:
         return Rate(bucket)

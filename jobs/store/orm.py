@@ -54,7 +54,7 @@ class OrmStore:
             undismissed, dismissed = dismissals.dismiss(_of(decisions, Dismiss), at, self.actor)
             told += dismissed + dismissals.withdraw(_of(decisions, Withdraw), at, self.actor)
             fired = fires.fire(_of(decisions, Fire), at, self.actor)
-            fires.rearm(_of(decisions, Rearm))
+            unarmed = fires.rearm(_of(decisions, Rearm))
             told += fired.events + fires.flag(_of(decisions, Flag), at, self.actor)
             unqueued, queued = queueing.queue(_of(decisions, Queue), at, self.actor)
             unstarted, started = attempts.start(_of(decisions, Start), at, self.node_id, self.actor)
@@ -64,7 +64,7 @@ class OrmStore:
             events.record(told)
         return Committed(
             refused_instances=frozenset(ended | undismissed | unqueued | unstarted),
-            refused_schedules=frozenset(fired.refused),
+            refused_schedules=frozenset(fired.refused | unarmed),
             born=tuple(fired.born),
         )
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
+
+from django.db.models import Q
 
 from jobs.core.calendared import in_calendar
 from jobs.core.calendarreading import parse_calendar
 from jobs.core.catchup import CatchUp
-from jobs.core.expressions import parse_trigger
+from jobs.core.expressions import parse_interval, parse_trigger
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.policies import FirePolicy, Overlap
-from jobs.core.states import UNFINISHED
-from jobs.core.triggers import Following, Trigger, first_after
+from jobs.core.states import UNFINISHED, Status
+from jobs.core.triggers import FixedRate, Following, Trigger, first_after
 from jobs.models import Calendar, Instance, Job, Schedule
 from jobs.store.specs import ScheduleSpec
+
+# A clock that is set back by up to this is waited for, so that nothing runs twice.
+FOLLOWED_BACK = timedelta(hours=3)
 
 # Never the whole row: the engine counts fires in the others at the same time.
 _EDITED = (
@@ -40,7 +45,7 @@ def trigger_of(schedule: Schedule) -> Trigger:
         schedule.expression,
         schedule.zone,
         schedule.anchor_at,
-        schedule.start_at,
+        None if _goes_on_before_start(schedule) else schedule.start_at,
         schedule.end_at,
         str(schedule.pk),
         schedule.gap,
@@ -134,19 +139,60 @@ def unschedule(schedule: Schedule, now: datetime) -> None:
 
 def watch(schedule: Schedule, now: datetime, *, paused: bool) -> None:
     """Count fires from now on: what was due before, while it was paused or meant something else, is never missed."""
+    given_up = ("last_logical_at", "former_mark_at") if _give_up_mark(schedule, now) else ()
     schedule.watched_from, schedule.fault, schedule.next_at = now, "", None
     try:
-        schedule.next_at = None if paused else _next_after(schedule, now)
+        if given_up:
+            schedule.anchor_at = _anchor_before(schedule, now)
+        schedule.next_at = None if paused else _next_after(schedule, max(now, schedule.last_logical_at or now))
     except InvalidSchedule as refusal:
         schedule.fault = refusal.sentence
-    schedule.save(update_fields=_EDITED)
+    schedule.save(update_fields=(*_EDITED, *given_up))
+
+
+def _give_up_mark(schedule: Schedule, now: datetime) -> bool:
+    """Whether the clock was set back so far behind what the schedule has decided that it begins anew."""
+    mark = max(schedule.watched_from, schedule.last_logical_at or schedule.watched_from)
+    if mark - now <= FOLLOWED_BACK:
+        return False
+    schedule.former_mark_at = max(mark, schedule.former_mark_at or mark)
+    schedule.last_logical_at = None
+    return True
+
+
+def _anchor_before(schedule: Schedule, now: datetime) -> datetime:
+    """In the same phase; of a short interval beside it, for dates that have run already do not run again."""
+    if schedule.type != Schedule.Type.INTERVAL:
+        return min(schedule.anchor_at, now)
+    every = parse_interval(schedule.expression)
+    anchor = FixedRate(schedule.anchor_at, every).reaching_back_to(now).anchor
+    return anchor + datetime.resolution if every < FOLLOWED_BACK else anchor
+
+
+def _goes_on_before_start(schedule: Schedule) -> bool:
+    """What had begun does not wait for its start once more because the clock was set back behind that."""
+    mark, start = schedule.former_mark_at, schedule.start_at
+    return schedule.type != Schedule.Type.ONCE and mark is not None and start is not None and mark >= start
 
 
 def _next_after(schedule: Schedule, now: datetime) -> datetime | None:
     """Where the end of a run decides, one that is under way will tell."""
     trigger = trigger_of(schedule)
-    under_way = Instance.objects.filter(job=schedule.job_id, status__in=UNFINISHED)
-    return None if isinstance(trigger, Following) and under_way.exists() else first_after(trigger, now)
+    return None if isinstance(trigger, Following) and is_under_way(schedule.job_id) else first_after(trigger, now)
+
+
+def is_under_way(job_id: int) -> bool:
+    """Whether an instance of the job has not ended: not one that was submitted for later, but one that a fire made."""
+    made = Q(status=Status.PENDING, schedule__isnull=False)
+    return Instance.objects.filter(Q(status__in=UNFINISHED) | made, job=job_id).exists()
+
+
+def first_from(schedule: Schedule, now: datetime) -> datetime | None:
+    """The first fire of a schedule that is watched from now on, None if there is none or it cannot be read."""
+    try:
+        return first_after(trigger_of(schedule), now)
+    except InvalidSchedule:
+        return None
 
 
 def spec_of(schedule: Schedule | None) -> ScheduleSpec | None:

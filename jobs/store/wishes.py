@@ -95,5 +95,21 @@ def cancel(instance_id: int, *, actor: str, now: datetime) -> CancelAnswer:
     return CancelAnswer.STOPPING if rows.filter(status=Status.RUNNING).exists() else CancelAnswer.ENDED
 
 
+@transaction.atomic
+def cancel_waiting(job_id: int, *, actor: str, now: datetime, most: int) -> int:
+    """Cancel what waits of a job, at most so many at once, the last in the queue first; returns how many.
+
+    The last first, so that while it goes on none of those that are to be cancelled starts in their stead.
+    """
+    rows = Instance.objects.select_for_update().filter(job_id=job_id, status__in=WAITING)
+    waiting = list(rows.order_by("-id")[:most])
+    ids = [instance.pk for instance in waiting]
+    Instance.objects.filter(pk__in=ids).update(
+        status=Status.CANCELLED, ended_at=now, hold_code="", cancel_requested_at=now, cancel_requested_by=actor
+    )
+    record([_moved(instance, "instance.ended", Status.CANCELLED, actor, now) for instance in waiting])
+    return len(waiting)
+
+
 def _moved(instance: Instance, kind: str, to: Status, actor: str, now: datetime) -> NewEvent:
     return NewEvent(now, kind, instance.job_id, instance.pk, None, instance.status, to, actor)

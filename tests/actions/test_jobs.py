@@ -187,6 +187,13 @@ def test_pause_stops_the_schedule_and_resume_starts_nothing():
     assert not Instance.objects.exists()
 
 
+def test_resume_counts_failures_anew():
+    job = make_job()
+    Job.objects.update(failures_in_a_row=3, paused_at=NOW, paused_by="rota:failures")
+    resume_job(job.pk, actor="bob", now=NOW)
+    assert Job.objects.get().failures_in_a_row == 0
+
+
 def test_second_pause_or_resume_changes_nothing():
     job = make_job(**HOURLY)
     assert not resume_job(job.pk, actor="ada", now=later(hours=1)).changed

@@ -20,7 +20,7 @@ def test_job_is_made_and_paused_in_a_browser(site, page, admin_user):
     page.select_option("[name=action]", "pause")
     page.get_by_role("button", name="Go").click()
     page.get_by_role("button", name="Change 1 job").click()
-    page.get_by_text("1 jobs paused.").wait_for()
+    page.get_by_text("1 job paused.").wait_for()
     assert Job.objects.get().paused
 
 
@@ -32,7 +32,7 @@ def test_deletion_is_confirmed_in_a_browser(site, page, admin_user):
     page.select_option("[name=action]", "delete_jobs")
     page.get_by_role("button", name="Go").click()
     page.get_by_role("button", name="Delete").click()
-    page.get_by_text("1 jobs deleted.").wait_for()
+    page.get_by_text("1 job deleted.").wait_for()
     assert not Job.objects.exists()
 
 

@@ -36,7 +36,8 @@ def test_description_names_every_address():
         "instances", "instances/{instance_id}", "instances/{instance_id}/log",
         "instances/{instance_id}/attempts/{number}/samples", "instances/{instance_id}/attempts/{number}/conditions",
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
-        "system/health", "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
+        "system/health", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
+            "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from tests.dashboard.places import make_job, make_node, make_running
 
 pytestmark = pytest.mark.django_db
 
-POSTS = ["run-job", "pause-job", "resume-job", "delete-job", "cancel-instance", "retry-instance"]
+POSTS = ["run-job", "pause-job", "resume-job", "delete-job", "cancel-instance", "retry-instance", "cancel-waiting"]
 
 
 def address(name, **ids):

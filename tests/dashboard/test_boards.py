@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.live.boards import KEPT_SECONDS, Boards
+from dashboard.live.source import Source
 from dashboard.topics import UnknownTopicError, parts_of
 from jobs import feed
 from jobs.models import FeedEpoch, Instance
@@ -135,6 +136,26 @@ def test_page_that_comes_back_is_not_shown_older_rows():
     Instance.objects.filter(pk=gone.pk).delete()
     reader.had.clear()
     assert reader.later(0.5)["listed"]["order"] == [f"i{stays.pk}"]
+
+
+def test_page_that_joins_others_is_not_shown_older_rows():
+    """A page drawn after a write was put back, for the pause of its list, to what earlier watchers still saw."""
+    source, topic = Source(), "instances:"
+    source.read({topic: {("", 0)}}, woken=True, at=100.0)
+    board = source.boards.board(topic)
+    added = make_waiting(make_job())
+    tell("instance.queued", added, "", "queued")
+    source.read({topic: {(board.id, board.version), ("", 0)}}, woken=False, at=100.2)
+    assert json.loads(board.since("", 0))["regions"]["listed"]["order"] == [f"i{added.pk}"]
+
+
+def test_pages_that_are_there_wait_for_the_pause():
+    source, topic = Source(), "instances:"
+    source.read({topic: {("", 0)}}, woken=True, at=100.0)
+    board = source.boards.board(topic)
+    tell("instance.queued", make_waiting(make_job()), "", "queued")
+    source.read({topic: {(board.id, board.version)}}, woken=True, at=100.2)
+    assert (board.since(board.id, board.version), board.version) == (None, 1)
 
 
 def test_board_nobody_wants_is_forgotten():

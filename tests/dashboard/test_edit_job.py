@@ -120,7 +120,7 @@ def test_edit_of_another_is_not_undone(visitor):
     response = visitor.post(f"/jobs/{job.pk}/edit/", mine)
     assert response.status_code == 409
     page = response.content.decode()
-    assert "changed by somebody else meanwhile" in page
+    assert "the job was changed by <bdi>bob</bdi> <time" in page
     assert ">\nmine</textarea>" in page
     assert ">\ntheirs &lt;b&gt;</textarea>" in page
     assert [(clash.label, clash.both) for clash in response.context["clashes"]] == [("Command", False)]

@@ -73,6 +73,13 @@ def test_trend_tells_how_runs_went(visitor):
     assert "style=" not in page
 
 
+def test_first_run_under_way_counts_none(visitor):
+    job = make_job()
+    make_waiting(job)
+    page = html(visitor, job)
+    assert ("none has ended yet" in page, "0 of 0" in page) == (True, False)
+
+
 def test_script_has_numbered_lines(visitor):
     job = make_job(body="\nprint(1)\r\nprint('<b>')\n")
     page = html(visitor, job)

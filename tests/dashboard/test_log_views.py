@@ -101,3 +101,9 @@ def test_nothing_is_found_before_the_first_attempt(visitor):
 def test_odd_questions_get_the_end(visitor, running, query):
     printed(running, (STDOUT, b"one\n"))
     assert part(visitor, running, **query)["text"] == "one\n"
+
+
+@pytest.mark.parametrize("number", ["2", "9" * 18])
+def test_attempt_that_is_not_there_printed_nothing(visitor, running, number):
+    printed(running, (STDOUT, b"one\n"))
+    assert part(visitor, running, attempt=number)["text"] == ""

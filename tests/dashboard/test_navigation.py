@@ -23,6 +23,11 @@ def test_header_marks_where_the_page_belongs(path, name, current):
     assert marked(path) == [(name, current)]
 
 
+def test_page_may_say_what_it_is_part_of():
+    seen = pages_seen_from("/instances/operations/3/", "jobs")
+    assert [(page.name, page.current) for page in seen if page.current] == [("jobs", "true")]
+
+
 def test_page_of_no_section_marks_none():
     assert marked("/elsewhere/") == []
 

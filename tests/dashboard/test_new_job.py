@@ -236,7 +236,7 @@ def test_environment_is_foreseen_as_the_runner_makes_it(visitor, settings):
     ):
         assert shown in page
     assert "s3cret" not in page
-    assert "http://********@proxy:8080" in page
+    assert "http://u:********@proxy:8080" in page
 
 
 def test_node_is_foreseen_only_if_there_is_one(visitor):

@@ -156,6 +156,14 @@ def test_deletion_counts_those_that_have_not_ended(visitor):
     assert "2 of them have instances that have not ended." in page
 
 
+def test_operation_is_a_page_of_the_jobs(visitor, started):
+    make_job("one")
+    send_all(visitor, "pause")
+    page = visitor.get(f"/instances/operations/{started[0]}/").content.decode()
+    assert "<h1>Pause 1 job</h1>" in page
+    assert 'data-go="j" aria-current="true"' in page
+
+
 def test_deletion_takes_the_history_along(visitor, started):
     jobs = [make_job("one"), make_job("two")]
     end(make_running(jobs[0], make_node()))

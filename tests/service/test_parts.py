@@ -15,6 +15,7 @@ from jobs.service.capacity import Cgroups, cpu_quota, measure, memory_total_mb, 
 from jobs.service.disk import DiskGuard
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notice, notice_of, send
+from jobs.store.dismissals import PAUSED_BY
 from tests.store.benches import NOW
 from tests.waiting import until
 
@@ -165,6 +166,16 @@ def test_mail_tells_why_and_has_one_subject_line(settings):
 def test_nobody_to_tell_is_no_notice(settings):
     settings.NOTIFY_EMAIL, settings.NOTIFY_WEBHOOK = [], ""
     assert notice_of(failed_instance()) is None
+
+
+@pytest.mark.django_db
+def test_notice_says_that_the_job_was_paused(settings):
+    settings.NOTIFY_EMAIL = ["ops@example.org"]
+    paused = {"paused_at": NOW, "paused_by": PAUSED_BY, "failures_in_a_row": 3}
+    notice = notice_of(failed_instance(**paused))
+    assert notice.subject.endswith(": failed, and paused")
+    assert "paused by rota after 3 failures in a row. Nothing of it starts until it is resumed." in notice.text
+    assert json.loads(notice.as_json())["paused"] is True
 
 
 def test_webhook_gets_the_facts_as_json():
