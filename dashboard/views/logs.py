@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -25,6 +27,7 @@ STREAMS = {"1": log.STDOUT, "2": log.STDERR}
 TAIL = Extent(FIRST_BYTES, 1500)
 BEFORE_A_LINE, AFTER_A_LINE = Extent(48 * 1024, 300), Extent(128 * 1024, 1000)
 
+UNREADABLE = "The job wrote over the file that says how it ended. Its log can be downloaded when the attempt has ended."
 NOTHING_YET = {"kind": "log", "attempt": 0, "start": 0, "end": 0, "text": "", "runs": [], "complete": False}
 
 
@@ -67,11 +70,15 @@ def search(request: HttpRequest, instance_id: int) -> HttpResponse:
 
 @require_safe
 @login_required
-def download(request: HttpRequest, instance_id: int) -> StreamingHttpResponse:
+def download(request: HttpRequest, instance_id: int) -> HttpResponse | StreamingHttpResponse:
     """The log as it was printed, both streams, without what was dropped."""
     place = place_at(instance_id, request)
     if place is None:
         raise Http404(f"Instance {instance_id} has no such attempt, so there is no log of it.")
+    try:
+        log.state(place.path)
+    except BrokenFileError:  # as above; told now, for what fails while it is sent only breaks off
+        return render(request, "refused.html", {"sentence": UNREADABLE}, status=HTTPStatus.CONFLICT)
     response = StreamingHttpResponse(_bytes_of(place), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="instance-{instance_id}-attempt-{place.attempt}.log"'
     response["X-Content-Type-Options"] = "nosniff"

@@ -7,7 +7,21 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, calendars, instances, jobs, limits, logs, nodes, problems, schedules, system
+from jobs.api import (
+    attempts,
+    backfills,
+    calendars,
+    instances,
+    jobs,
+    limits,
+    logs,
+    nodes,
+    problems,
+    queue,
+    schedules,
+    system,
+    workflows,
+)
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -46,8 +60,11 @@ for router in (
     calendars.router,
     jobs.router,
     instances.router,
+    queue.router,
     attempts.router,
     logs.router,
+    workflows.router,
+    backfills.router,
     nodes.router,
     limits.router,
     system.router,

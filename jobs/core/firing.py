@@ -50,6 +50,10 @@ class Schedules:
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
+    def __contains__(self, schedule_id: int) -> bool:
+        """Whether it is watched: it may still fire."""
+        return schedule_id in self._watched
+
     def put(self, told: ScheduleChanged) -> list[Flag | Rearm]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
@@ -181,8 +185,9 @@ class Schedules:
         return tuple(made), tuple(skips), replaced
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
-        """What is under way of the job, or of its workflow, for another date."""
-        return [other for other in self._known.under_way(self._births.workflow(job_id)) if other.logical_at != date]
+        """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""
+        found = self._known.under_way(self._births.workflow(job_id))
+        return [other for other in found if other.logical_at != date and not other.backfill]
 
     def _refusal(
         self, policy: FirePolicy, job_id: int, others: Iterable[Instance]

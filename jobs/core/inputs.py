@@ -80,6 +80,27 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Abandoned:
+    """The instance ends with `outcome` although its attempt still runs and cannot be ended, as a thread cannot.
+
+    What the attempt holds stays held, and its instance stays one to overlap with, until `Ended` comes.
+    """
+
+    instance_id: int
+    token: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    """Somebody wants the instance to end; for those without a store of their own that writes wishes down."""
+
+    instance_id: int
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class AdmissionChanged:
     """Whether this node may start anything; `stopped` is the sentence that says why not, empty when it may."""
 
@@ -103,6 +124,8 @@ Input = (
     | InstanceGone
     | Began
     | Ended
+    | Abandoned
+    | CancelAsked
     | AdmissionChanged
     | LimitsChanged
 )

@@ -94,9 +94,20 @@ def _trigger(
     return in_calendar(trigger, parse_calendar(name, json.loads(definition)), calendar_action)
 
 
-def insert(job: Job, spec: ScheduleSpec, now: datetime, *, paused: bool = False, first: datetime | None = None) -> None:
-    """Store it, watched from now on. `first`: a fire that has been made already, by who inserts it."""
-    schedule = Schedule(job=job, anchor_at=spec.start_at or now, watched_from=now)
+def insert(
+    job: Job,
+    spec: ScheduleSpec,
+    now: datetime,
+    *,
+    paused: bool = False,
+    anchor: datetime | None = None,
+    first: datetime | None = None,
+) -> None:
+    """Store it, watched from now on. `first`: a fire that has been made already, by who inserts it.
+
+    `anchor`: what an interval is counted from, if not from its start or from now.
+    """
+    schedule = Schedule(job=job, anchor_at=anchor or spec.start_at or now, watched_from=now)
     _take(schedule, spec)
     if first is not None:
         schedule.last_logical_at, schedule.run_count = first, 1
@@ -122,9 +133,13 @@ def due_at_once(spec: ScheduleSpec, now: datetime) -> datetime | None:
     return None if calendar is not None and parse_calendar(calendar.name, calendar.definition).blocks(at) else at
 
 
-def change(schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: bool) -> None:
-    """Store an edit. An interval keeps its phase: its anchor moves only with the start."""
-    if spec.start_at != schedule.start_at:
+def change(
+    schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: bool, anchor: datetime | None = None
+) -> None:
+    """Store an edit. An interval keeps its phase: its anchor moves only with the start, or to `anchor`."""
+    if anchor is not None:
+        schedule.anchor_at = anchor
+    elif spec.start_at != schedule.start_at:
         schedule.anchor_at = spec.start_at or min(schedule.anchor_at, now)
     _take(schedule, spec)
     watch(schedule, now, paused=paused)
