@@ -15,6 +15,7 @@ WHENS = {
     "daily": "Daily",
     "weekly": "Weekly",
     "cron": "Cron",
+    "after": "After other jobs",
     "by_hand": "By hand only",
 }
 REPEATING = ("interval", "daily", "weekly", "cron")
@@ -26,9 +27,12 @@ TEXTS = (
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
     "pause_after_failures",
 )  # fmt: skip
+UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
+# When a job with upstreams runs, in words.
+RULES = {"all_success": "all have succeeded", "all_done": "all have ended", "any_failed": "any has failed"}
 LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes")  # with commas between
 TIMING = ("schedule_expression", "start_date", "end_date", "timezone")
-FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
+FIELDS = ("runs", "when", *RUNS, *TEXTS, *UPSTREAMS, *TIMING)
 # What is folded away at first, by the name of its fold; a fold with an error in it opens by itself.
 FOLDS = {
     "about": ("description", "tags", "priority", "environment"),
@@ -42,6 +46,7 @@ FOLDS = {
 
 DEFAULTS = {
     "runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium", "retry_jitter": "yes",
+    "upstream_rule": "all_success",
 }  # fmt: skip
 # Of each type of schedule: what one looks like, and what may be written.
 EXPRESSIONS = {
@@ -81,6 +86,9 @@ LABELS = {
     "environment": "Environment",
     "runs": "What runs",
     "when": "When",
+    "depends_on": "Upstreams",
+    "upstream_rule": "Runs when",
+    "not_before": "Not before",
     "schedule_expression": "Schedule",
     "schedule_type": "When",
     "start_date": "Start",

@@ -87,6 +87,7 @@ def form_page(
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
         "expressions": formfields.EXPRESSIONS,
+        "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
         "environment_hint": f"One variable a line.{kept}",
