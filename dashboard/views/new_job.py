@@ -88,6 +88,7 @@ def form_page(
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
         "expressions": formfields.EXPRESSIONS,
+        "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
         "choices": formfields.CHOICES,
