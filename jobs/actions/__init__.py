@@ -17,8 +17,17 @@ from jobs.actions.answers import (
     Submitted,
     WaitingCancelled,
 )
+from jobs.actions.backfills import (
+    MOST_AT_ONCE,
+    BackfillCancelled,
+    BackfillPlan,
+    cancel_backfill,
+    create_backfill,
+    plan_backfill,
+)
+from jobs.actions.dates import read_date
 from jobs.actions.deletion import delete_instance, delete_job
-from jobs.actions.instances import cancel_instance, retry_instance
+from jobs.actions.instances import cancel_instance
 from jobs.actions.jobs import (
     cancel_waiting,
     change_job,
@@ -27,15 +36,18 @@ from jobs.actions.jobs import (
     create_job,
     pause_job,
     resume_job,
-    run_job,
 )
 from jobs.actions.limits import LimitChanged, change_limit, check_limit, create_limit, delete_limit
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 from jobs.actions.tags import add_tag, check_tag, remove_tag
+from jobs.actions.workflows import retry_from_here, retry_instance, run_job
 
 __all__ = [
+    "MOST_AT_ONCE",
     "ActionError",
+    "BackfillCancelled",
+    "BackfillPlan",
     "Cancelled",
     "Changed",
     "Created",
@@ -50,6 +62,7 @@ __all__ = [
     "Submitted",
     "WaitingCancelled",
     "add_tag",
+    "cancel_backfill",
     "cancel_instance",
     "cancel_waiting",
     "change_job",
@@ -58,6 +71,7 @@ __all__ = [
     "check_limit",
     "check_new_job",
     "check_tag",
+    "create_backfill",
     "create_job",
     "create_limit",
     "delete_instance",
@@ -65,9 +79,12 @@ __all__ = [
     "delete_limit",
     "drain_node",
     "pause_job",
+    "plan_backfill",
     "preview",
+    "read_date",
     "remove_tag",
     "resume_job",
+    "retry_from_here",
     "retry_instance",
     "run_job",
     "undrain_node",

@@ -32,6 +32,9 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         retry_delay_seconds=job.retry_delay_seconds,
         retry_max_delay_seconds=job.retry_max_delay_seconds,
         retry_jitter=job.retry_jitter,
+        upstreams=tuple(sorted(edge.upstream_id for edge in job.upstream_edges.all())),
+        upstream_rule=job.upstream_rule,
+        not_before=job.not_before,
         retry_only_exit_codes=tuple(job.retry_only_exit_codes),
         retry_never_exit_codes=tuple(job.retry_never_exit_codes),
         pause_after_failures=job.pause_after_failures,
@@ -82,6 +85,9 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "rates": list(spec.rates),
         "priority": spec.priority,
         "tags": list(spec.tags),
+        "depends_on": list(spec.upstreams),
+        "upstream_rule": spec.upstream_rule,
+        "not_before": spec.not_before,
         "keep_workspace": spec.keep_workspace,
         "notify_email": spec.notify_email,
         "notify_webhook": spec.notify_webhook,
@@ -96,9 +102,9 @@ def zone_to_show(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def default_retries(schedule_type: str | None) -> int:
-    """The next fire is the retry of what repeats."""
-    return RETRIES_OF_ONCE if schedule_type in (None, "once") else 0
+def default_retries(schedule_type: str | None, *, waits: bool = False) -> int:
+    """The next fire is the retry of what repeats; what waits for other jobs runs as often as they do."""
+    return RETRIES_OF_ONCE if schedule_type in (None, "once") and not waits else 0
 
 
 def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,6 +118,8 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
         raw |= dict.fromkeys((*BODIES, "kind"))
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(("schedule_expression", "start_date", "end_date"))
-        if spec.max_retries == default_retries(raw["schedule_type"]):
-            raw["max_retries"] = None
-    return raw | dict(patch)
+    wanted = raw | dict(patch)
+    now_default = default_retries(raw["schedule_type"], waits=bool(spec.upstreams))
+    if spec.max_retries == now_default and "max_retries" not in patch:
+        wanted["max_retries"] = None
+    return wanted

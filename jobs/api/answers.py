@@ -69,7 +69,9 @@ class ListedJob(Schema):
     priority: int
     priority_name: str
     tags: list[str]
-    depends_on: list[str]
+    depends_on: list[int]
+    upstream_rule: str
+    not_before: str
     keep_workspace: bool | None
     notify_email: str
     notify_webhook: str
@@ -91,6 +93,7 @@ class FullJob(ListedJob):
 
 class ChangedJob(FullJob):
     changed: list[str]
+    with_it: list[str]
 
 
 class DeletedJob(Schema):
@@ -241,10 +244,77 @@ class InstanceAnswer(Schema):
     generation: int
     cause: str
     retry_of: int | None
+    first_cause: int | None
+    backfill: int | None
     cancel_requested_at: Moment | None
     cancel_requested_by: str
     created_by: str
     created_at: Moment
+
+
+class RetriedAnswer(Schema):
+    instance_id: int
+    job_id: int
+    logical_at: Moment
+    is_new: bool
+    also: list[int]
+
+
+class WorkflowSquare(Schema):
+    instance_id: int
+    status: str
+    generation: int
+    first_cause: int | None
+
+
+class WorkflowJob(Schema):
+    job_id: int
+    name: str
+    depends_on: list[int]
+    upstream_rule: str
+    not_before: str
+    paused: bool
+    dates: dict[str, WorkflowSquare]
+
+
+class WorkflowAnswer(Schema):
+    job_id: int
+    schedule: str
+    dates: list[Moment]
+    jobs: list[WorkflowJob]
+
+
+class WorkflowRun(Schema):
+    logical_at: Moment
+    instances: dict[str, int]
+
+
+class BackfillPlan(Schema):
+    job_id: int
+    jobs: list[str]
+    dates: int
+    existing: int
+    first: Moment | None
+    last: Moment | None
+    detail: str
+
+
+class BackfillAnswer(Schema):
+    backfill_id: int
+    job_id: int
+    status: str
+    first: Moment
+    last: Moment
+    next: Moment | None
+    concurrency: int
+    only_missing: bool
+    dates: int
+    made: int
+    instances: dict[str, int]
+    detail: str
+    created_by: str
+    created_at: Moment
+    ended_at: Moment | None
 
 
 class CancelAnswer(Schema):

@@ -7,7 +7,20 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, instances, jobs, limits, logs, nodes, problems, queue, schedules, system
+from jobs.api import (
+    attempts,
+    backfills,
+    instances,
+    jobs,
+    limits,
+    logs,
+    nodes,
+    problems,
+    queue,
+    schedules,
+    system,
+    workflows,
+)
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -48,6 +61,8 @@ for router in (
     queue.router,
     attempts.router,
     logs.router,
+    workflows.router,
+    backfills.router,
     nodes.router,
     limits.router,
     system.router,

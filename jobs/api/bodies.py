@@ -46,11 +46,21 @@ class JobFields(ScheduleFields):
     rates: list[str] = Field([], description="Names of rates (see limits) that each start takes from.")
     priority: int | Literal["low", "medium", "high", "critical"] = 1
     tags: list[str] = []
-    depends_on: list[str] = Field([], max_length=0)
+    depends_on: list[int | str] = Field([], description="Jobs that must end first, by id or name.")
+    upstream_rule: Literal["all_success", "all_done", "any_failed"] = "all_success"
+    not_before: str = Field("", description="Time of day, HH:MM, before which it does not run; in its workflow's zone.")
     keep_workspace: bool | None = None
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
+
+
+class BackfillFields(Schema):
+    first: str = Field(description="Of the window; a bare date is its first moment, in the schedule's zone.")
+    last: str = Field(description="Of the window, inclusive, not in the future; a bare date is that whole day.")
+    concurrency: int = Field(1, ge=1, le=100, description="How many dates may be under way at once.")
+    only_missing: bool = Field(True, description="A job that has an instance of a date gets no other one for it.")
+    dry_run: bool = Field(False, description="Say what it would make, and store nothing.")
 
 
 class LimitFields(Schema):

@@ -192,8 +192,9 @@ class Schedules:
         )
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
-        """What is under way of the job, or of its workflow, for another date."""
-        return [other for other in self._known.under_way(self._births.workflow(job_id)) if other.logical_at != date]
+        """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""
+        found = self._known.under_way(self._births.workflow(job_id))
+        return [other for other in found if other.logical_at != date and not other.backfill]
 
     def _refusal(
         self, policy: FirePolicy, job_id: int, others: Iterable[Instance]

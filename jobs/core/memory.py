@@ -187,7 +187,7 @@ class MemoryStore:
     def _taken(self, birth: Birth) -> bool:
         """An instance of that date exists, or as many of the job as may be have not ended."""
         of_job = [i for i in self.instances.values() if i.job_id == birth.job_id]
-        unfinished = sum(i.status in UNFINISHED for i in of_job)
+        unfinished = sum(i.status in UNFINISHED and not i.backfill for i in of_job)
         full = birth.bound is not None and unfinished >= birth.bound
         return full or any((i.logical_at, i.generation) == (birth.logical_at, 0) for i in of_job)
 

@@ -103,7 +103,8 @@ class Blame:
 class Instance:
     """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued.
 
-    `serial`: it waits until no other instance of its job runs. `blame`: of an upstream_failed one.
+    `serial`: it waits until no other instance of its job runs. `blame`: of an upstream_failed one. `backfill`: one of
+    a backfill, which no fire of the schedule is skipped for.
     """
 
     id: int
@@ -121,6 +122,7 @@ class Instance:
     cancel_requested: bool = False
     serial: bool = False
     blame: Blame | None = None
+    backfill: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
 from jobs.service import registration
+from jobs.service.backfills import Backfills
 from jobs.service.capacity import Capacity
 from jobs.service.clock import NO_CHANGE, Clocks, ClockWatch, utc_now
 from jobs.service.disk import DiskGuard
@@ -74,6 +75,7 @@ class EngineLoop(threading.Thread):
         self._clock_change = NO_CHANGE
         self._on_beat = on_beat
         self._store = OrmStore(node.pk, node.name)
+        self._backfills = Backfills(self._store.actor)
         self._gate = Gate(node, DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB))
         self._stopping = threading.Event()
         self._executor_answered = threading.Event()
@@ -131,13 +133,18 @@ class EngineLoop(threading.Thread):
         if self._follower.take_node_changed() and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
         inputs += self._beyond_horizon(now)
-        self._pass(now, inputs)
+        ended = self._pass(now, inputs)
+        if self._follower.take_backfill_made():
+            self._backfills.told()
+        if (looks or ended) and self._backfills.advance(now):
+            self._mailbox.poke()  # our own commit tells nobody
         if self._follower.behind:
             self._mailbox.poke()
         if self._heartbeat.is_due():  # last, because its write would make late what is due now
             self._beat(now)
 
-    def _pass(self, now: datetime, inputs: list[Input]) -> None:
+    def _pass(self, now: datetime, inputs: list[Input]) -> bool:
+        """Whether anything ended."""
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
         if self._engine.kept_for != self._kept_for:
@@ -145,6 +152,7 @@ class EngineLoop(threading.Thread):
             self._kept_for = self._engine.kept_for
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
+        return bool(passed.finishes)
 
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""

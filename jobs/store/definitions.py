@@ -46,6 +46,13 @@ def lock(job_id: int) -> tuple[Job, Schedule | None]:
     return job, Schedule.objects.select_for_update().filter(job=job).first()
 
 
+def lock_all(job_ids: Iterable[int]) -> list[Job]:
+    """`lock` for all of these that there are, by id, before the first event: who holds the feed waits for no row."""
+    jobs = list(Job.objects.select_for_update(no_key=True).filter(pk__in=job_ids).order_by("pk"))
+    list(Schedule.objects.select_for_update().filter(job__in=jobs).order_by("pk"))
+    return jobs
+
+
 @transaction.atomic
 def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, now: datetime) -> tuple[str, ...]:
     """Store what differs from what was locked, and name it. Raises IntegrityError when the new name is taken.
@@ -64,6 +71,25 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
         Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
         record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
     return tuple(changed)
+
+
+@transaction.atomic
+def share_schedule(job_id: int, others: Iterable[int], *, actor: str, now: datetime) -> None:
+    """Give other jobs the schedule of this one, so that all fire for the same logical dates."""
+    model = Schedule.objects.select_related("calendar").filter(job=job_id).first()
+    wanted = schedules.spec_of(model)
+    locked = [lock(other) for other in others]
+    for other, schedule in locked:
+        if wanted is None or model is None:
+            if schedule is not None:
+                schedules.unschedule(schedule, now)
+        elif schedule is None:
+            schedules.insert(other, wanted, now, paused=other.paused, anchor=model.anchor_at)
+        else:
+            schedules.change(schedule, wanted, now, paused=other.paused, anchor=model.anchor_at)
+        Job.objects.filter(pk=other.pk).update(revision=F("revision") + 1, updated_at=now)
+    data = {"changed": ["schedule"], "with": job_id}
+    record([NewEvent(now, "job.changed", other.pk, actor=actor, data=data) for other, _ in locked])
 
 
 @transaction.atomic

@@ -85,7 +85,8 @@ INSERT = RowsStatement(
         '{{}}', '', '', '', ''
     FROM {{rows}} WHERE v.bound IS NULL
         OR (SELECT count(*) FROM jobs_instance AS other
-            WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED})) < v.bound
+            WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED}) AND other.backfill_id IS NULL)
+            < v.bound
     ON CONFLICT (job_id, logical_at, generation) DO NOTHING
     RETURNING id, job_id, schedule_id, logical_at
     """,

@@ -94,9 +94,14 @@ def _trigger(
     return in_calendar(trigger, parse_calendar(name, json.loads(definition)), calendar_action)
 
 
-def insert(job: Job, spec: ScheduleSpec, now: datetime, *, paused: bool = False) -> None:
-    """Store it, watched from now on. A `once` whose moment has come counts as fired: who inserts it, submits it."""
-    schedule = Schedule(job=job, anchor_at=spec.start_at or now, watched_from=now)
+def insert(
+    job: Job, spec: ScheduleSpec, now: datetime, *, paused: bool = False, anchor: datetime | None = None
+) -> None:
+    """Store it, watched from now on. A `once` whose moment has come counts as fired: who inserts it, submits it.
+
+    `anchor`: what an interval is counted from, if not from its start or from now.
+    """
+    schedule = Schedule(job=job, anchor_at=anchor or spec.start_at or now, watched_from=now)
     _take(schedule, spec)
     if is_due_at_once(spec, now):
         schedule.last_logical_at, schedule.run_count = spec.start_at, 1
@@ -109,9 +114,13 @@ def is_due_at_once(spec: ScheduleSpec, now: datetime) -> bool:
     return spec.type == Schedule.Type.ONCE and spec.start_at is not None and spec.start_at <= now
 
 
-def change(schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: bool) -> None:
-    """Store an edit. An interval keeps its phase: its anchor moves only with the start."""
-    if spec.start_at != schedule.start_at:
+def change(
+    schedule: Schedule, spec: ScheduleSpec, now: datetime, *, paused: bool, anchor: datetime | None = None
+) -> None:
+    """Store an edit. An interval keeps its phase: its anchor moves only with the start, or to `anchor`."""
+    if anchor is not None:
+        schedule.anchor_at = anchor
+    elif spec.start_at != schedule.start_at:
         schedule.anchor_at = spec.start_at or min(schedule.anchor_at, now)
     _take(schedule, spec)
     watch(schedule, now, paused=paused)

@@ -125,7 +125,6 @@ def test_problem_says_given_and_expected():
         ("timezone", "localtime"),
         ("requirements", ["requests"]),
         ("requirements", "requests"),
-        ("depends_on", [1]),
         ("python_version", "2.7"),
     ],
 )
@@ -270,4 +269,4 @@ def test_other_type_takes_no_times_along():
 
 
 def test_every_field_has_been_thought_of():
-    assert set(raw_of(read())) == set(FIELDS) - {"python_version", "requirements", "depends_on", "created_by"}
+    assert set(raw_of(read())) == set(FIELDS) - {"python_version", "requirements", "created_by"}

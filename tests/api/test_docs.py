@@ -22,7 +22,7 @@ def test_documents_name_every_field_and_event():
     assert not [field for field in FIELDS if f"`{field}`" not in api_text]
     assert not [field for field in InstanceAnswer.model_fields if f"`{field}`" not in api_text]
     sources = "".join(path.read_text() for room in ("store", "service") for path in (ROOT / "jobs" / room).glob("*.py"))
-    kinds = set(re.findall(r'"((?:job|schedule|instance|attempt|node)\.[a-z_]+)"', sources)) - {"node.json"}
+    kinds = set(re.findall(r'"((?:job|schedule|instance|attempt|node|backfill)\.[a-z_]+)"', sources)) - {"node.json"}
     assert not [kind for kind in kinds if f"`{kind}`" not in events_text]
 
 
@@ -33,6 +33,8 @@ def test_description_names_every_address():
         "jobs/{job_id}/status", "jobs/scheduled", "instances", "instances/{instance_id}", "instances/{instance_id}/log",
         "instances/{instance_id}/attempts/{number}/samples", "instances/{instance_id}/attempts/{number}/conditions",
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
+        "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
+        "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",
         "system/health", "queue", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
             "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
     }  # fmt: skip
