@@ -19,7 +19,8 @@ EVENT_KINDS = (
     "schedule.reanchored",
     "instance.pending", "instance.queued", "instance.held", "instance.started", "attempt.began",
     "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
-    "node.started", "node.changed", "node.stopped", "clock.changed",
+    "limit.changed", "node.started", "node.changed", "node.stopped", "clock.changed",
+    "backfill.created", "backfill.ended",
 )  # fmt: skip
 
 

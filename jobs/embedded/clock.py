@@ -8,6 +8,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+# A sleep does not count the time for which the machine is suspended: after that, look at the clock this soon.
+LONGEST_BLIND_SECONDS = 60.0
+
 
 class Clock(Protocol):
     def now(self) -> datetime:
@@ -15,7 +18,7 @@ class Clock(Protocol):
         ...
 
     def seconds_until(self, moment: datetime) -> float | None:
-        """How long to sleep for `moment` to come; 0 or less: it has; None: until the clock is moved."""
+        """How long to sleep, at most, for `moment` to come; 0 or less: it has; None: until the clock is moved."""
         ...
 
     def on_move(self, moved: Callable[[], None]) -> None:
@@ -38,7 +41,7 @@ class SystemClock:
         return self._began_at + timedelta(seconds=_elapsed() - self._mark)
 
     def seconds_until(self, moment: datetime) -> float | None:
-        return (moment - self.now()).total_seconds()
+        return min((moment - self.now()).total_seconds(), LONGEST_BLIND_SECONDS)
 
     def on_move(self, moved: Callable[[], None]) -> None:
         """Nobody moves it."""

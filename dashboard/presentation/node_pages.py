@@ -1,4 +1,4 @@
-"""The nodes as machines: all of them in a list, and one with what it holds and what it cannot do."""
+"""The nodes: all of them in a list, and one with what it holds and what it cannot do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class MachineRow:
+class NodeRow:
     """`seen_at`: its last sign of life, None before the first. `lag` is in words, empty where nothing has started."""
 
     id: int
@@ -48,7 +48,7 @@ class MachineRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineHead:
+class NodeHead:
     """What stands above all else on the page of a node. `seen_at` only when it does not step."""
 
     id: int
@@ -62,36 +62,36 @@ class MachineHead:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineNotice:
+class NodeNotice:
     sentence: str
 
 
-def read_machines(now: datetime) -> Regions:
-    """Region machines, by name. Three queries."""
+def read_node_list(now: datetime) -> Regions:
+    """Region node_list, by name. Three queries."""
     on_node, lags = by_node(in_flight()), starts_late()
     nodes = Node.objects.order_by("name")[:MOST_SHOWN]
-    return {"machines": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
+    return {"node_list": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
 
 
-def read_machine(node_id: int, now: datetime) -> Regions:
-    """Regions machine, facts, machine_notices, nodes (one card), its cells, running, running_more. Three queries."""
+def read_node(node_id: int, now: datetime) -> Regions:
+    """Regions node_head, facts, node_notices, nodes (one card), its cells, running, running_more. Three queries."""
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
     attempts = in_flight(node_id)
     regions: dict[str, Sequence[Row]] = {
-        "machine": [("machine", _head(node, attempts, now))],
+        "node_head": [("head", _head(node, attempts, now))],
         "facts": [(f"f{number}", fact) for number, fact in enumerate(_facts(node, starts_late().get(node_id)))],
-        "machine_notices": [(f"m{number}", MachineNotice(text)) for number, text in enumerate(node.notices)],
+        "node_notices": [(f"m{number}", NodeNotice(text)) for number, text in enumerate(node.notices)],
         "nodes": [(f"n{node.pk}", card(node, attempts, now, "alone"))],
     }
     return regions | cell_regions(node, attempts, "alone") | running_regions(attempts)
 
 
-def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> MachineRow:
+def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> NodeRow:
     state = state_of(node, now)
     cores = sum(len(attempt["cores"]) for attempt in attempts)
-    return MachineRow(
+    return NodeRow(
         id=node.pk,
         name=node.name,
         look=STATES[state],
@@ -111,10 +111,10 @@ def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime)
     )
 
 
-def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
+def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
     state = state_of(node, now)
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
-    return MachineHead(
+    return NodeHead(
         id=node.pk,
         name=node.name,
         look=STATES[state],
