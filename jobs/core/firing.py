@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
 from jobs.core.inputs import ScheduleChanged
 from jobs.core.known import KnownInstances
+from jobs.core.marks import in_gaps
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import Instance, Job
 from jobs.core.timetable import Timetable
@@ -130,11 +131,11 @@ class Schedules:
         job = self._known.job(watched.job_id)
         due = _due(watched, latest, now)
         made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
-        if not due.fires:
-            skips = (Skip("missed", "was due while nothing was running", latest, due.missed),)
+        if due.missed:
+            skips = (_missed(watched, due, latest), *skips)
         waits_for_end = isinstance(watched.trigger, Following) and bool(made)
         following = self._go_on(schedule_id, watched, now, waits_for_end=waits_for_end)
-        skips = (*_blocked(watched, now), *skips)
+        skips = (*_blocked(watched, now), *_in_gaps(watched, now), *skips)
         fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
         return Fired(fire, replaced)
 
@@ -250,6 +251,23 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
         return ()
     reason = f"falls in {found.first.says}"
     return (Skip("blackout", reason, found.first.begins, found.count),)
+
+
+def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
+    """What came due and is not made up for: all of it, or all but the latest."""
+    first = latest if isinstance(watched.trigger, Following) else watched.trigger.next_after(watched.seen_until)
+    reason = "was due while nothing was running"
+    if len(due.fires) == 1:
+        reason += f"; the fire of {due.fires[0].isoformat()} stands for it"
+    elif due.fires:
+        reason += f"; only the latest {len(due.fires)} are made up for"
+    return Skip("missed", reason, first or latest, due.missed)
+
+
+def _in_gaps(watched: _Watched, now: datetime) -> Iterator[Skip]:
+    """What does not exist since the last fire because clocks went forward."""
+    for gone in in_gaps(watched.trigger, watched.seen_until, now):
+        yield Skip(gone.code, gone.says, gone.at, gone.count)
 
 
 def _flag(schedule_id: int, job_id: int, error: Exception) -> Flag:
