@@ -86,7 +86,7 @@ def test_timeline_tells_which_limit_it_was(visitor):
         Event.objects.create(
             kind="instance.held", data={"code": code, "subject": subject}, from_status="queued", **about
         )
-    shown = text(visitor, f"/instances/{instance.pk}/")
+    shown = text(visitor, f"/instances/{instance.pk}/").lower()
     assert "as many ran as a limit allows: tag etl (2 of 2)" in shown
     assert "waited for its turn at the rate api" in shown
     assert "instance #7" in shown
