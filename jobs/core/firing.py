@@ -169,6 +169,7 @@ class Schedules:
         policy = watched.policy
         # What was missed waits its turn, whatever the policy: else all but the first of them would be skipped at once.
         catching_up = policy.catch_up is CatchUp.ALL and (len(dates) > 1 or _is_late(policy, dates, now))
+        yields = any(_is_late(policy, (date,), now) for date in dates) or self._comes_after_backlog(policy, job.id)
         made: list[Birth] = []
         replaced: tuple[int, ...] = ()
         for date in left:
@@ -181,8 +182,15 @@ class Schedules:
                     continue
                 if policy.overlap is Overlap.REPLACE:
                     replaced = tuple(other.id for other in others)
-            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound)
+            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields)
         return tuple(made), tuple(skips), replaced
+
+    def _comes_after_backlog(self, policy: FirePolicy, job_id: int) -> bool:
+        """Whether what was missed of the job waits still: the oldest of it comes first."""
+        return policy.serial and any(
+            _is_late(policy, (waiting.logical_at,), waiting.queued_at or waiting.due_at)
+            for waiting in self._known.queued_of(job_id)
+        )
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
         """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""

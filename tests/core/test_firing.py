@@ -275,3 +275,18 @@ def test_fire_in_a_closed_time_is_told_with_what_closed_it():
 def test_what_the_latest_stands_for_is_told_as_missed():
     world = scheduled(FirePolicy(), HOURLY)
     assert told(world, "2026-01-01T04:30Z") == [("missed", START + timedelta(hours=1), 3)]
+
+
+def test_what_was_missed_yields_to_what_is_due_now():
+    world = World(cores=1)
+    world.job(1)
+    world.job(2)
+    world.submit(1, logical_at=START - timedelta(days=1))
+    minutely = FixedRate(START - timedelta(hours=1), timedelta(minutes=1))
+    world.schedule(minutely, 1, 1, minutely.anchor, FirePolicy(CatchUp.ALL, overlap=Overlap.QUEUE))
+    backlog = [i.id for i in world.store.instances.values() if i.schedule_id == 1]
+    world.wait(60)  # of the same job, and due now: still behind
+    world.submit(2)
+    order = sorted((i.order_key, i.id, i.job_id) for i in world.store.instances.values() if i.status == "queued")
+    assert [job_id for *_, job_id in order] == [2, 1, 1, 1, 1]
+    assert [instance_id for _, instance_id, job_id in order if job_id == 1][:3] == backlog
