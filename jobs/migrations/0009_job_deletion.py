@@ -20,6 +20,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="job",
+            index=models.Index(fields=["failures_in_a_row"], name="job_failing"),
+        ),
+        migrations.AddIndex(
+            model_name="job",
             index=models.Index(
                 condition=models.Q(("delete_requested_at__isnull", False)),
                 fields=["delete_requested_at"],

@@ -84,6 +84,7 @@ class Job(models.Model):
     class Meta:
         ordering = ["name"]
         indexes = [
+            models.Index(fields=["failures_in_a_row"], name="job_failing"),
             models.Index(
                 fields=["delete_requested_at"],
                 name="job_being_deleted",
