@@ -258,6 +258,27 @@ def test_ctrl_c_ends_a_program_that_waits_for_its_jobs():
     assert (out, err, process.returncode) == ("cancelled\n", "", 0)
 
 
+def test_ctrl_c_ends_an_asyncio_program_and_its_jobs():
+    process = program("""
+        import asyncio
+        async def wait():
+            print("runs", flush=True)
+            await asyncio.Event().wait()
+        async def main():
+            async with Scheduler() as s:
+                handles.append(s.submit(AsyncJob(wait)))
+                await s.join_async()
+        handles = []
+        try:
+            asyncio.run(main())
+        except KeyboardInterrupt:
+            print(handles[0].status)
+    """)
+    assert process.stdout.readline() == "runs\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=WAIT) == ("cancelled\n", "")
+
+
 def test_ctrl_c_leaves_nothing_half_done():
     """It hits a program that submits and asks as fast as it can, wherever it happens to be."""
     process = program("""
