@@ -72,7 +72,10 @@ class Follower:
         if not instances and not schedules:
             return []
         jobs = models.Schedule.objects.filter(pk__in=schedules).values_list("job_id", flat=True)
-        return self._read(frozenset(jobs), frozenset(instances))
+        # No event tells what others took of a rate, and one that was refused for it would be tried at every look.
+        rules = limits.load() if instances else None
+        told: list[Input] = [rules] if rules is not None and rules.rates else []
+        return told + self._read(frozenset(jobs), frozenset(instances))
 
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}

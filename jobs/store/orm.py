@@ -25,7 +25,7 @@ from jobs.core.decisions import (
 )
 from jobs.core.port import Committed
 from jobs.core.records import Outcome
-from jobs.store import attempts, dismissals, events, fires, queueing
+from jobs.store import attempts, dismissals, events, fires, limits, queueing
 
 T = TypeVar("T", bound=Decision)
 
@@ -49,6 +49,7 @@ class OrmStore:
         with nothing written.
         """
         with transaction.atomic():
+            limits.take_turn(_of(decisions, Start))
             ended, told = attempts.finish(_of(decisions, Finish), at, self.actor)
             told += dismissals.pause(_of(decisions, Pause), at)
             undismissed, dismissed = dismissals.dismiss(_of(decisions, Dismiss), at, self.actor)
