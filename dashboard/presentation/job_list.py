@@ -90,7 +90,7 @@ def in_order(found: QuerySet[Job], sort: str) -> QuerySet[Job]:
 def _rows(ids: list[int]) -> list[JobRow]:
     """In the order of `ids`. Two queries."""
     jobs = (
-        Job.objects.select_related("schedule", "created_by")
+        Job.objects.select_related("schedule__calendar", "created_by")
         .defer("body", "environment", "description")
         .filter(pk__in=ids)
         .annotate(oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]))

@@ -53,7 +53,7 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG
     page = page_of(query, found.count())
     shown = list(
         in_order(found, query.sort)
-        .select_related("job")
+        .select_related("job", "calendar")
         .defer("job__body", "job__environment", "job__description")[page.start : page.start + PER_PAGE]
     )
     last = _last_fires(shown)

@@ -27,9 +27,10 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
-from jobs.models import Job, Limit
+from jobs.models import Calendar, Job, Limit
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
+MOST_CALENDARS = 500
 MOST_CORES = 1024  # of a number that is still being typed
 GONE = "The job was deleted meanwhile. What you typed is still below; saving it makes a new job."
 
@@ -87,8 +88,11 @@ def form_page(
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
         "expressions": formfields.EXPRESSIONS,
+        "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
+        "choices": formfields.CHOICES,
+        "calendars": calendar_names(),
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
@@ -96,6 +100,10 @@ def form_page(
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)
+
+
+def calendar_names() -> list[str]:
+    return list(Calendar.objects.values_list("name", flat=True)[:MOST_CALENDARS])
 
 
 def foreseen(texts: Mapping[str, str]) -> Foreseen:
@@ -110,6 +118,10 @@ def foreseen(texts: Mapping[str, str]) -> Foreseen:
         data_dir=settings.DATA_DIR,
         now=timezone.now(),
     )
+
+
+def shared_with(changed: actions.Changed) -> str:
+    return f" {', '.join(changed.with_it)} got the same schedule: they begin one workflow." if changed.with_it else ""
 
 
 def _create(request: HttpRequest) -> HttpResponse:
@@ -153,5 +165,5 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
     except actions.Refused as refusal:  # changed between the look and the wish
         form, clashes = forms.merged_form(posted, find_or_404(job_id))
         return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes, refused=refusal.sentence)
-    messages.success(request, "Saved." if changed.changed else "Nothing was changed.")
+    messages.success(request, f"Saved.{shared_with(changed)}" if changed.changed else "Nothing was changed.")
     return redirect("job", job_id)

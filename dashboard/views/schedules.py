@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from dashboard.presentation.calendars import calendar_section
 from dashboard.presentation.listpage import sort_links
 from dashboard.schedulesearch import SORTS, STATES, TYPES, query_of
 from dashboard.views.pages import live_page
@@ -25,4 +27,5 @@ def schedules(request: HttpRequest) -> HttpResponse:
         "types": TYPES,
         "sorts": sort_links(query, SORTS),
     }
+    context |= calendar_section(timezone.now()) | {"may_edit_calendars": request.user.has_perm("jobs.view_calendar")}
     return live_page(request, "schedules/list.html", [f"schedules:{query.argument}"], context)

@@ -25,6 +25,7 @@ from jobs.actions.backfills import (
     create_backfill,
     plan_backfill,
 )
+from jobs.actions.calendars import CalendarStored, change_calendar, check_calendar, create_calendar, delete_calendar
 from jobs.actions.dates import read_date
 from jobs.actions.deletion import delete_instance, delete_job
 from jobs.actions.instances import cancel_instance
@@ -48,6 +49,7 @@ __all__ = [
     "ActionError",
     "BackfillCancelled",
     "BackfillPlan",
+    "CalendarStored",
     "Cancelled",
     "Changed",
     "Created",
@@ -65,15 +67,19 @@ __all__ = [
     "cancel_backfill",
     "cancel_instance",
     "cancel_waiting",
+    "change_calendar",
     "change_job",
     "change_limit",
+    "check_calendar",
     "check_edit",
     "check_limit",
     "check_new_job",
     "check_tag",
     "create_backfill",
+    "create_calendar",
     "create_job",
     "create_limit",
+    "delete_calendar",
     "delete_instance",
     "delete_job",
     "delete_limit",

@@ -7,11 +7,15 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
+from jobs.actions.options import OPTION_FIELDS
 from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
-from jobs.store.specs import JobSpec
+from jobs.store.specs import JobSpec, ScheduleSpec
 
 RETRIES_OF_ONCE = 3
+NO_SCHEDULE = ScheduleSpec("once", "", "UTC")
+# What is about one type of schedule more than about another.
+OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
@@ -71,6 +75,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "start_date": when.start_at.astimezone(zone).isoformat() if when and when.start_at else None,
         "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
         "timezone": when.zone if when else None,
+        **_options(when or NO_SCHEDULE),
         "max_retries": spec.max_retries,
         "retry_delay_seconds": spec.retry_delay_seconds,
         "retry_max_delay_seconds": spec.retry_max_delay_seconds,
@@ -111,15 +116,22 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     """The fields after an edit: those of the patch, and the others as they are.
 
     Another body replaces the one that there is, and another type of schedule takes none of the old one's times along,
-    nor the number of retries that a type has by itself.
+    nor the number of retries that a type has by itself. Who takes the schedule away takes its finer choices away.
     """
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
-        raw |= dict.fromkeys(("schedule_expression", "start_date", "end_date"))
+        raw |= dict.fromkeys(OF_TYPE)
     wanted = raw | dict(patch)
+    if wanted["schedule_type"] in (None, "once") and not wanted["start_date"]:
+        wanted |= {name: patch.get(name) for name in OPTION_FIELDS}
     now_default = default_retries(raw["schedule_type"], waits=bool(spec.upstreams))
     if spec.max_retries == now_default and "max_retries" not in patch:
         wanted["max_retries"] = None
     return wanted
+
+
+def _options(when: ScheduleSpec) -> dict[str, Any]:
+    values = {name: getattr(when, name) for name in OPTION_FIELDS if name != "calendar"}
+    return {"calendar": when.calendar_name or None} | values

@@ -16,16 +16,16 @@ from jobs.actions.submission import read_job
 from jobs.actions.upstreams import check_workflow
 from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, wishes, workflows
-from jobs.store.schedules import is_due_at_once
+from jobs.store.schedules import due_at_once
 from jobs.store.specs import JobSpec
 
 # One transaction each: the engine, which writes too, is not kept waiting for a long queue.
 CANCELLED_AT_ONCE = 500
 
 
-def check_new_job(raw: Mapping[str, Any], *, now: datetime) -> JobSpec:
+def check_new_job(raw: Mapping[str, Any], *, now: datetime, lenient: bool = True) -> JobSpec:
     """What `create_job` would store. Raises InvalidInput."""
-    spec = read_job(raw, capacity=largest_capacity(), now=now)
+    spec = read_job(raw, capacity=largest_capacity(), now=now, lenient=lenient)
     check_workflow(None, spec, None)
     if Job.objects.filter(name=spec.name).exists():
         raise _name_taken(spec.name)
@@ -42,20 +42,26 @@ def check_edit(job: Job, schedule: Schedule | None, patch: Mapping[str, Any], *,
     return spec
 
 
-def create_job(raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True) -> Created:
-    """Store a job. A `once` with a date that has just passed runs at once; so does one without, unless `start` is off.
+def create_job(
+    raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True, lenient: bool = True
+) -> Created:
+    """Store a job. A `once` without a date runs at once, unless `start` is off, and so does what is wished to begin so.
 
-    What waits for other jobs does not: it runs with them. `raw` is as for `read_job`. Raises InvalidInput with nothing
-    stored.
+    What waits for other jobs does not: it runs with them. `raw` is as for `read_job`. `lenient`: a `once` whose moment
+    has passed by no more than its misfire grace runs at once too; it is refused otherwise. Raises InvalidInput with
+    nothing stored.
     """
-    spec = check_new_job(raw, now=now)
+    spec = check_new_job(raw, now=now, lenient=lenient)
     try:
         with transaction.atomic():
             if spec.upstreams:
                 workflows.lock()
                 check_workflow(None, spec, None)
-            job = definitions.insert(spec, actor=actor, now=now)
-            instance = _submit_if_due(job, spec, actor, now, start=start)
+            first = due_at_once(spec.schedule, now) if spec.schedule else None
+            job = definitions.insert(spec, actor=actor, now=now, first=first)
+            instance = None
+            if first is not None or (spec.schedule is None and start and not spec.upstreams):
+                instance = wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=first)
     except IntegrityError:
         # Two at once: both found the name free, and the database let one of them have it.
         if Job.objects.filter(name=spec.name).exists():
@@ -137,16 +143,6 @@ def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelle
         if portion < CANCELLED_AT_ONCE:
             break
     return WaitingCancelled(job_id, cancelled)
-
-
-def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime, *, start: bool) -> Instance | None:
-    if spec.upstreams:
-        return None
-    if spec.schedule is None:
-        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now) if start else None
-    if is_due_at_once(spec.schedule, now):
-        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=spec.schedule.start_at)
-    return None
 
 
 def _name_taken(name: str) -> InvalidInput:

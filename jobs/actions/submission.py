@@ -44,11 +44,14 @@ MOST_MEMORY_MB = 2_147_483_647
 PRIORITIES = {priority.name.lower(): priority.value for priority in Priority}
 
 
-def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, before: JobSpec | None = None) -> JobSpec:
+def read_job(
+    raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, before: JobSpec | None = None, lenient: bool = True
+) -> JobSpec:
     """`raw` maps the API's names (FIELDS) to values as JSON has them; null is as good as not given.
 
     `before` is what an edit edits: what it leaves alone may be what a new job could not have, such as a moment in the
-    past. Who made the job is not asked: `created_by` may be given, and the server knows better. Raises InvalidInput.
+    past. `lenient`: as for `read_schedule`. Who made the job is not asked: `created_by` may be given, and the server
+    knows better. Raises InvalidInput.
     """
     reader = Reader(raw)
     refuse_unknown(reader, FIELDS)
@@ -88,7 +91,7 @@ def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, befor
         tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),
         notify_webhook=_read_webhook(reader),
-        schedule=read_schedule(reader, now=now, before=before),
+        schedule=read_schedule(reader, now=now, before=before, lenient=lenient),
     )
     reader.check()
     return spec

@@ -19,6 +19,7 @@ EVENT_KINDS = (
     "schedule.reanchored",
     "instance.pending", "instance.queued", "instance.held", "instance.started", "attempt.began",
     "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
+    "calendar.created", "calendar.changed", "calendar.deleted",
     "limit.changed", "node.started", "node.changed", "node.stopped", "clock.changed",
     "backfill.created", "backfill.ended",
 )  # fmt: skip

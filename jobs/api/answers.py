@@ -51,6 +51,17 @@ class ListedJob(Schema):
     start_date: Moment | None
     end_date: Moment | None
     timezone: str | None
+    gap: str
+    fold: str
+    calendar: str | None
+    calendar_action: str
+    catch_up: str
+    catch_up_limit: int
+    misfire_grace_seconds: float
+    overlap: str
+    queue_bound: int
+    jitter_seconds: float
+    first_at_once: bool
     schedule: str
     next_run: Moment | None
     max_retries: int
@@ -144,9 +155,62 @@ class ScheduledJob(Schema):
     fault: str
 
 
+class Marks(Schema):
+    at: Moment
+    says: list[str]
+
+
+class LeftOutFires(Schema):
+    at: Moment
+    count: int
+    code: str
+    says: str
+
+
 class PreviewedSchedule(Schema):
-    fires: list[Moment]
     description: str
+    fires: list[Moment]
+    marks: list[Marks]
+    left_out: list[LeftOutFires]
+    starts: list[Moment]
+    follows: str
+    at_once: list[Moment] | None
+    missed: int | None
+    tzdata_version: str
+
+
+class SkippedFires(Schema):
+    event_id: int
+    at: Moment
+    logical_at: Moment
+    code: str
+    reason: str
+    count: int
+
+
+class Closed(Schema):
+    begins: Moment
+    ends: Moment
+    says: str
+
+
+class CalendarAnswer(Schema):
+    calendar_id: int
+    name: str
+    timezone: str
+    blackouts: list[dict[str, str]]
+    business_days: str
+    holidays: list[str]
+    description: str
+    closures: list[Closed]
+    used_by: int
+    updated_at: Moment
+
+
+class DeletedCalendar(Schema):
+    calendar_id: int
+    name: str
+    status: str
 
 
 class AttemptAnswer(Schema):
@@ -375,5 +439,6 @@ class DrainAnswer(Schema):
 class SystemHealth(Schema):
     status: str
     detail: str
+    tzdata_version: str
     instances: dict[str, int]
     nodes: list[NodeHealth]

@@ -10,6 +10,7 @@ from ninja import NinjaAPI
 from jobs.api import (
     attempts,
     backfills,
+    calendars,
     instances,
     jobs,
     limits,
@@ -56,6 +57,7 @@ problems.install(api)
 api.add_decorator(strict_query)
 for router in (
     schedules.router,
+    calendars.router,
     jobs.router,
     instances.router,
     queue.router,

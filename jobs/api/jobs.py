@@ -10,12 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import P, QueryEx, Router, Status
 
-from jobs import actions
+from jobs import actions, skips
 from jobs.actions import NotFound
+from jobs.actions.definition import zone_to_show
 from jobs.api import answers, bodies, instances, pages
 from jobs.api.auth import actor_of
 from jobs.api.moments import iso
-from jobs.api.shapes import full_job, listed_job
+from jobs.api.shapes import full_job, listed_job, schedule_of
 from jobs.api.strict import identifier, json_object
 from jobs.models import Job
 
@@ -29,8 +30,11 @@ HEAVY = ("body", "environment")
     openapi_extra=bodies.described(bodies.JobFields),
 )
 def create_job(request: HttpRequest) -> Any:
-    """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance."""
-    created = actions.create_job(json_object(request), actor=actor_of(request), now=timezone.now())
+    """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance.
+
+    A `once` whose moment has passed is refused.
+    """
+    created = actions.create_job(json_object(request), actor=actor_of(request), now=timezone.now(), lenient=False)
     answer = {
         "job_id": created.job_id,
         "name": created.name,
@@ -52,7 +56,7 @@ def list_jobs(
     limit: QueryEx[int, P(ge=1, le=500)] = 50,
 ) -> Any:
     """Newest first, without what they run and its variables."""
-    found = Job.objects.select_related("schedule", "created_by").prefetch_related("upstream_edges")
+    found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related("upstream_edges")
     found = found.defer(*HEAVY).order_by("-pk")
     if name:
         found = found.filter(name__icontains=name)
@@ -143,9 +147,33 @@ def job_status(request: HttpRequest, job_id: str, limit: QueryEx[int, P(ge=1, le
     return instances.several(instances.rows().filter(job_id=number)[:limit])
 
 
+@router.get("/jobs/{job_id}/skips", response={200: list[answers.SkippedFires], **answers.REFUSALS})
+def job_skips(
+    request: HttpRequest,
+    job_id: str,
+    before: QueryEx[int | None, P(ge=1, le=pages.LARGEST, description="Only those with a smaller event_id.")] = None,
+    limit: QueryEx[int, P(ge=1, le=500)] = 50,
+) -> Any:
+    """Fires of its schedule that made no instance, newest first, each with the reason and how many they were."""
+    job = _job(job_id)
+    schedule = schedule_of(job)
+    zone = zone_to_show(schedule.zone if schedule else "UTC")
+    return [
+        {
+            "event_id": skip.event_id,
+            "at": iso(skip.at),
+            "logical_at": iso(skip.logical_at, zone),
+            "code": skip.code,
+            "reason": skip.reason,
+            "count": skip.count,
+        }
+        for skip in skips.recent(job.pk, limit, before=before)
+    ]
+
+
 def _job(job_id: str) -> Job:
     number = identifier("job", job_id)
-    job = Job.objects.select_related("schedule", "created_by").filter(pk=number).first()
+    job = Job.objects.select_related("schedule__calendar", "created_by").filter(pk=number).first()
     if job is None:
         raise NotFound("job", number)
     return job

@@ -8,6 +8,7 @@ room, keeps nobody else waiting.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
 from jobs.core.prediction import Holding, Room, earliest_start
 from jobs.core.ready import Needs, ReadySet
-from jobs.core.records import Allocation, Hold
+from jobs.core.records import Allocation, Demand, Hold
 
 PATIENCE = timedelta(seconds=60)
 
@@ -74,16 +75,18 @@ class _Pass:
         self._result = Admission()
         self._big: _Big | None = None
         self._alone: dict[int, int] = {}
+        self._lacks: dict[Demand, str] = {}
 
     def run(self) -> Admission:
         ready = self._around.ready
-        waiting = {needs: place for needs in ready.kinds() if (place := ready.first(needs)) is not None}
+        # Sorted, so it is a heap. No two places are equal, so that needs are never compared.
+        waiting = [(place, needs) for needs in ready.kinds() if (place := ready.first(needs)) is not None]
         while waiting:
-            needs = min(waiting, key=waiting.__getitem__)
-            self._look_at(waiting.pop(needs)[1], needs)
+            (_, instance_id), needs = heapq.heappop(waiting)
+            self._look_at(instance_id, needs)
             following = ready.first(needs)
             if following is not None and following[1] not in self._result.holds:
-                waiting[needs] = following
+                heapq.heappush(waiting, (following, needs))
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
             patient = self._now < self._big.patient_until
@@ -118,7 +121,7 @@ class _Pass:
         return hold
 
     def _no_room(self, instance_id: int, needs: Needs) -> Hold | None:
-        lacking = self._around.manager.lacks(needs.demand)
+        lacking = self._lacking(needs.demand)
         if lacking:
             if self._big is None:
                 self._big = self._as_big(instance_id, needs)
@@ -127,6 +130,13 @@ class _Pass:
         if big is None or self._now < big.patient_until or self._ends_before(instance_id, big):
             return None
         return Hold("behind", {"instance": big.instance_id})
+
+    def _lacking(self, demand: Demand) -> str:
+        """Asked once for each demand until something starts: many kinds of needs have the same."""
+        found = self._lacks.get(demand)
+        if found is None:
+            found = self._lacks[demand] = self._around.manager.lacks(demand)
+        return found
 
     def _ends_before(self, instance_id: int, big: _Big) -> bool:
         seconds = self._around.candidate(instance_id).seconds
@@ -138,6 +148,7 @@ class _Pass:
         allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
         if allocation is None:
             raise AssertionError(f"instance {instance_id} was found to fit and then did not")
+        self._lacks.clear()
         self._around.limits.take(instance_id, needs.limits, needs.rates, self._now)
         self._around.ready.discard(instance_id)
         if needs.alone is not None:

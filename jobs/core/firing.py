@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
 from jobs.core.inputs import ScheduleChanged
 from jobs.core.known import KnownInstances
+from jobs.core.marks import in_gaps
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import Instance, Job
 from jobs.core.timetable import Timetable
@@ -130,11 +131,11 @@ class Schedules:
         job = self._known.job(watched.job_id)
         due = _due(watched, latest, now)
         made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
-        if not due.fires:
-            skips = (Skip("missed", "was due while nothing was running", latest, due.missed),)
+        if due.missed:
+            skips = (_missed(watched, due, latest), *skips)
         waits_for_end = isinstance(watched.trigger, Following) and bool(made)
         following = self._go_on(schedule_id, watched, now, waits_for_end=waits_for_end)
-        skips = (*_blocked(watched, now), *skips)
+        skips = (*_blocked(watched, now), *_in_gaps(watched, now), *skips)
         fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
         return Fired(fire, replaced)
 
@@ -168,6 +169,7 @@ class Schedules:
         policy = watched.policy
         # What was missed waits its turn, whatever the policy: else all but the first of them would be skipped at once.
         catching_up = policy.catch_up is CatchUp.ALL and (len(dates) > 1 or _is_late(policy, dates, now))
+        yields = any(_is_late(policy, (date,), now) for date in dates) or self._comes_after_backlog(policy, job.id)
         made: list[Birth] = []
         replaced: tuple[int, ...] = ()
         for date in left:
@@ -180,8 +182,15 @@ class Schedules:
                     continue
                 if policy.overlap is Overlap.REPLACE:
                     replaced = tuple(other.id for other in others)
-            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound)
+            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields)
         return tuple(made), tuple(skips), replaced
+
+    def _comes_after_backlog(self, policy: FirePolicy, job_id: int) -> bool:
+        """Whether what was missed of the job waits still: the oldest of it comes first."""
+        return policy.serial and any(
+            _is_late(policy, (waiting.logical_at,), waiting.queued_at or waiting.due_at)
+            for waiting in self._known.queued_of(job_id)
+        )
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
         """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""
@@ -237,11 +246,31 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
     """What a calendar kept from happening since the last fire."""
     if not isinstance(watched.trigger, Skipped):
         return ()
-    found = blocked_between(watched.trigger.trigger, watched.trigger.calendar, watched.seen_until, now)
+    trigger, calendar = watched.trigger.trigger, watched.trigger.calendar
+    found = blocked_between(trigger, calendar, watched.seen_until, now)
     if found.first is None:
         return ()
-    reason = f"falls in {found.first.says}"
-    return (Skip("blackout", reason, found.first.begins, found.count),)
+    # One closure may follow another: what the fire itself falls into is the reason.
+    fire = trigger.next_after(max(watched.seen_until, found.first.begins - datetime.resolution)) or found.first.begins
+    reason = f"falls in {(calendar.blocks(fire) or found.first).says}"
+    return (Skip("blackout", reason, fire, found.count),)
+
+
+def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
+    """What came due and is not made up for: all of it, or all but the latest."""
+    first = latest if isinstance(watched.trigger, Following) else watched.trigger.next_after(watched.seen_until)
+    reason = "was due while nothing was running"
+    if len(due.fires) == 1:
+        reason += "; the latest stands for it"
+    elif due.fires:
+        reason += f"; only the latest {len(due.fires)} are made up for"
+    return Skip("missed", reason, first or latest, due.missed)
+
+
+def _in_gaps(watched: _Watched, now: datetime) -> Iterator[Skip]:
+    """What does not exist since the last fire because clocks went forward."""
+    for gone in in_gaps(watched.trigger, watched.seen_until, now):
+        yield Skip(gone.code, gone.says, gone.at, gone.count)
 
 
 def _flag(schedule_id: int, job_id: int, error: Exception) -> Flag:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -69,9 +69,11 @@ def queue_starts(
     now: datetime,
     elsewhere: Elsewhere | None = None,
     patience: timedelta = PATIENCE,
+    wanted: Collection[int] | None = None,
 ) -> dict[int, Prediction]:
-    """The predicted start of each in the queue, by its id."""
-    return _Outlook(queue, nodes, now, elsewhere or Elsewhere(), patience).run()
+    """The predicted start of each in the queue, or of those `wanted`, by its id."""
+    outlook = _Outlook(queue, nodes, now, elsewhere or Elsewhere(), patience)
+    return outlook.run(wanted)
 
 
 class _Outlook:
@@ -102,8 +104,10 @@ class _Outlook:
         for holding in elsewhere.holdings:
             self._runs(holding, -1)
 
-    def run(self) -> dict[int, Prediction]:
-        wanted = [one for one in self._queue.values() if one.ready_at is None]
+    def run(self, only: Collection[int] | None) -> dict[int, Prediction]:
+        """Goes on until all that is wanted is found, or nothing more is to come."""
+        queued = [one for one in self._queue.values() if one.ready_at is None]
+        wanted = [one for one in queued if only is None or one.instance_id in only]
         for one in self._queue.values():
             if one.ready_at is None:
                 self._ready.add(one.instance_id, one.key, one.needs)

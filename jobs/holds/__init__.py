@@ -17,6 +17,7 @@ from jobs.holds.nodes import nobody_runs, stopped, too_small
 from jobs.holds.phrases import clock
 from jobs.holds.rooms import SOON, in_its_place
 from jobs.holds.scene import LOOKED_THROUGH, Scene, demand_of, look
+from jobs.holds.upstreams import explain_upstreams
 from jobs.holds.view import HoldView
 from jobs.pauses import who_paused
 
@@ -30,8 +31,10 @@ UNTIL_STARTED = "it waits until the scheduler is started"
 def explain(instances: Iterable[models.Instance], now: datetime) -> dict[int, HoldView]:
     """A view for each of `instances` that waits, by id; give them with their job. A fixed number of queries."""
     waiting = [instance for instance in instances if instance.status in WAITING]
-    scene = look(now) if any(_is_due(instance, now) for instance in waiting) else None
-    views = {i.pk: _later(i, now) if scene is None or not _is_due(i, now) else _due(i, scene) for i in waiting}
+    due = {instance.pk for instance in waiting if _is_due(instance, now)}
+    scene = look(now, due) if due else None
+    views = {i.pk: _later(i, now) if scene is None or i.pk not in due else _due(i, scene) for i in waiting}
+    views |= explain_upstreams(waiting, now)
     return {instance.pk: _with_deadline(instance, views[instance.pk], now) for instance in waiting}
 
 

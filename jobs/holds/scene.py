@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -75,8 +75,8 @@ class _Flight:
     keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
-def look(now: datetime) -> Scene:
-    """Five queries. Without what is long: a script may have a megabyte."""
+def look(now: datetime, wanted: Collection[int]) -> Scene:
+    """Five queries, without what is long: a script may have a megabyte. Starts are predicted for those `wanted`."""
     nodes = list(models.Node.objects.order_by("name"))
     flight = _in_flight(now)
     managers = {node.pk: _manager(node, flight) for node in nodes if node.cores and state_of(node, now) == "live"}
@@ -92,7 +92,9 @@ def look(now: datetime) -> Scene:
         flight.of_job[row.job_id].add(row.pk)
     limiting = {one.instance_id: hold for one in queue if (hold := _limiting(one, taken, flight, now)) is not None}
     holders = {key: taken.holders(key) for one in queue for key in one.needs.limits}
-    starts = _starts(queue, [_queued(row, jobs[row.job_id], taken, kept) for row in retrying], live, flight, taken, now)
+    starts = _starts(
+        queue, [_queued(row, jobs[row.job_id], taken, kept) for row in retrying], live, flight, taken, now, wanted
+    )
     silent = [node for node in nodes if node.heartbeat_at and state_of(node, now) == "stale"]
     return Scene(
         now=now,
@@ -186,6 +188,7 @@ def _starts(
     flight: _Flight,
     taken: Limits,
     now: datetime,
+    wanted: Collection[int],
 ) -> dict[int, Prediction]:
     starting = {one.node.pk: one for one in live if not one.stopped}
     nodes = [NodeOutlook(pk, _manager(one.node, flight), list(flight.holdings[pk])) for pk, one in starting.items()]
@@ -200,4 +203,5 @@ def _starts(
         for h in held
     ]
     elsewhere = Elsewhere(taken, flight.of_job, others)
-    return queue_starts([*queue, *retrying], nodes, now, elsewhere, timedelta(seconds=settings.PATIENCE_SECONDS))
+    patience = timedelta(seconds=settings.PATIENCE_SECONDS)
+    return queue_starts([*queue, *retrying], nodes, now, elsewhere, patience, wanted)

@@ -25,14 +25,14 @@ _COLUMNS = (
 
 
 @transaction.atomic
-def insert(spec: JobSpec, *, actor: str, now: datetime) -> Job:
-    """Raises IntegrityError when the name is taken."""
+def insert(spec: JobSpec, *, actor: str, now: datetime, first: datetime | None = None) -> Job:
+    """`first`: a fire of its schedule that whoever inserts it makes. Raises IntegrityError when the name is taken."""
     owner = get_user_model().objects.filter(username=actor).first()
     job = Job(**_columns(spec), created_by=owner, created_at=now)
     job.save(force_insert=True)
     _set_upstreams(job.pk, spec.upstreams)
     if spec.schedule is not None:
-        schedules.insert(job, spec.schedule, now)
+        schedules.insert(job, spec.schedule, now, first=first)
     record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
     return job
 

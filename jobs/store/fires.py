@@ -33,7 +33,7 @@ COUNT = RowsStatement(
     {"id": "int", "ran": "int", "skipped": "int"},
     """
     UPDATE jobs_schedule SET run_count = run_count + v.ran, skipped_count = skipped_count + v.skipped,
-        skipped_in_a_row = CASE WHEN v.skipped > 0 THEN skipped_in_a_row + v.skipped ELSE 0 END
+        skipped_in_a_row = CASE WHEN v.ran > 0 OR v.skipped = 0 THEN 0 ELSE skipped_in_a_row + v.skipped END
     FROM {rows} WHERE jobs_schedule.id = v.id
     RETURNING jobs_schedule.id
     """,
@@ -195,8 +195,8 @@ def _not_made(fire: Fire, dates: set[tuple[int | None, datetime]]) -> list[Skip]
 
 
 def _count(skips: Sequence[Skip]) -> int:
-    """What was missed is counted as missed."""
-    return sum(skip.count for skip in skips if skip.code != "missed")
+    """What was missed is counted as missed, and what clocks skip does not exist."""
+    return sum(skip.count for skip in skips if skip.code not in ("missed", "dst_gap"))
 
 
 def _born(instance: Instance, missed: int, at: datetime, actor: str) -> NewEvent:

@@ -17,7 +17,7 @@ from jobs.core.invalid import InvalidSchedule
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.states import UNFINISHED, Status
 from jobs.core.triggers import FixedRate, Following, Trigger, first_after
-from jobs.models import Instance, Job, Schedule
+from jobs.models import Calendar, Instance, Job, Schedule
 from jobs.store.specs import ScheduleSpec
 
 # A clock that is set back by up to this is waited for, so that nothing runs twice.
@@ -95,23 +95,42 @@ def _trigger(
 
 
 def insert(
-    job: Job, spec: ScheduleSpec, now: datetime, *, paused: bool = False, anchor: datetime | None = None
+    job: Job,
+    spec: ScheduleSpec,
+    now: datetime,
+    *,
+    paused: bool = False,
+    anchor: datetime | None = None,
+    first: datetime | None = None,
 ) -> None:
-    """Store it, watched from now on. A `once` whose moment has come counts as fired: who inserts it, submits it.
+    """Store it, watched from now on. `first`: a fire that has been made already, by who inserts it.
 
     `anchor`: what an interval is counted from, if not from its start or from now.
     """
     schedule = Schedule(job=job, anchor_at=anchor or spec.start_at or now, watched_from=now)
     _take(schedule, spec)
-    if is_due_at_once(spec, now):
-        schedule.last_logical_at, schedule.run_count = spec.start_at, 1
+    if first is not None:
+        schedule.last_logical_at, schedule.run_count = first, 1
     schedule.save(force_insert=True)
     # Only now: H in a cron expression is hashed from the row's id.
     watch(schedule, now, paused=paused)
+    if first is not None and spec.type == Schedule.Type.FIXED_DELAY:
+        Schedule.objects.filter(pk=schedule.pk).update(next_at=None)  # its end tells
 
 
-def is_due_at_once(spec: ScheduleSpec, now: datetime) -> bool:
-    return spec.type == Schedule.Type.ONCE and spec.start_at is not None and spec.start_at <= now
+def due_at_once(spec: ScheduleSpec, now: datetime) -> datetime | None:
+    """The fire with which a schedule begins in the moment in which it is made: a `once` whose moment has come, and the
+    first of what is wished to begin at once; unless its calendar is closed then."""
+    calendar = Calendar.objects.filter(pk=spec.calendar_id).first() if spec.calendar_id is not None else None
+    if spec.type == Schedule.Type.ONCE and spec.start_at is not None and spec.start_at <= now:
+        at = spec.start_at
+    elif spec.first_at_once and (spec.start_at is None or spec.start_at <= now):
+        at = now
+    else:
+        return None
+    if spec.end_at is not None and spec.end_at < at:
+        return None
+    return None if calendar is not None and parse_calendar(calendar.name, calendar.definition).blocks(at) else at
 
 
 def change(
@@ -128,8 +147,7 @@ def change(
 
 def unschedule(schedule: Schedule, now: datetime) -> None:
     """Let it fire no more. The row stays, with its counts and with the logical date that its fires may never repeat."""
-    schedule.type, schedule.expression = Schedule.Type.ONCE, ""
-    schedule.start_at = schedule.end_at = None
+    _take(schedule, ScheduleSpec(Schedule.Type.ONCE, "", schedule.zone))
     schedule.anchor_at = min(schedule.anchor_at, now)
     watch(schedule, now, paused=False)
 
@@ -175,9 +193,7 @@ def _goes_on_before_start(schedule: Schedule) -> bool:
 def _next_after(schedule: Schedule, now: datetime) -> datetime | None:
     """Where the end of a run decides, one that is under way will tell."""
     trigger = trigger_of(schedule)
-    if not isinstance(trigger, Following):
-        return trigger.next_after(now)
-    return None if is_under_way(schedule.job_id) else trigger.after_end(now)
+    return None if isinstance(trigger, Following) and is_under_way(schedule.job_id) else first_after(trigger, now)
 
 
 def is_under_way(job_id: int) -> bool:
@@ -198,7 +214,8 @@ def spec_of(schedule: Schedule | None) -> ScheduleSpec | None:
     """None for a job that has no schedule (any more)."""
     if schedule is None or (schedule.type == Schedule.Type.ONCE and schedule.start_at is None):
         return None
-    return ScheduleSpec(**{name: getattr(schedule, name) for name in _TAKEN})
+    name = schedule.calendar.name if schedule.calendar else ""
+    return ScheduleSpec(**{name: getattr(schedule, name) for name in _TAKEN}, calendar_name=name)
 
 
 def _take(schedule: Schedule, spec: ScheduleSpec) -> None:

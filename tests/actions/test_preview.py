@@ -25,6 +25,20 @@ def test_interval_counts_from_where_the_preview_begins():
     ]
 
 
+@pytest.mark.parametrize("seconds", [900, 900.0, "900", "900s", "15m"])
+def test_seconds_may_be_a_number(seconds):
+    found = fires(schedule_type="interval", schedule_expression=seconds, after="2026-01-01T10:00Z", count=1)
+    assert found == ["2026-01-01T10:15:00+00:00"]
+
+
+@pytest.mark.parametrize("seconds", [0, -5, 0.2, 1.5, True, None, [], 10**30, "abc"])
+def test_what_is_no_number_of_seconds_is_refused(seconds):
+    for kind in ("interval", "fixed_delay"):
+        with pytest.raises(InvalidInput) as refusal:
+            preview({"schedule_type": kind, "schedule_expression": seconds}, now=NOW)
+        assert [problem.field for problem in refusal.value.problems] == ["schedule_expression"]
+
+
 def test_bounds_are_inclusive():
     raw = {
         "schedule_type": "daily",
@@ -61,11 +75,14 @@ def test_bad_field_is_named(field, value):
     assert {problem.field for problem in refusal.value.problems} == {field}
 
 
-def test_hashed_value_is_said_to_be_of_each_job():
-    assert "H stands for" in preview({"schedule_type": "cron", "schedule_expression": "H * * * *"}, now=NOW).description
-    assert (
-        "H stands" not in preview({"schedule_type": "cron", "schedule_expression": "5 * * * THU"}, now=NOW).description
-    )
+def test_hashed_value_needs_what_it_is_hashed_from():
+    hourly = {"schedule_type": "cron", "schedule_expression": "H * * * *"}
+    with pytest.raises(InvalidInput, match="give hash_id"):
+        preview(hourly, now=NOW)
+    assert "at minute 23" in preview(hourly | {"hash_id": "job-1"}, now=NOW).description
+    assert "H stands for" in preview(hourly, now=NOW, hash_id="0").description
+    thursday = {"schedule_type": "cron", "schedule_expression": "5 * * * THU"}
+    assert "H stands" not in preview(thursday, now=NOW).description
 
 
 def test_zone_and_expression_are_refused_together():

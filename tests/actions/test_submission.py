@@ -115,7 +115,6 @@ def test_problem_says_given_and_expected():
         ("notify_webhook", "http://[half"),
         ("schedule_type", "hourly"),
         ("schedule_type", 5),
-        ("schedule_type", "fixed_delay"),
         ("schedule_expression", "30s"),
         ("start_date", "tomorrow"),
         ("start_date", 20260504),

@@ -9,7 +9,7 @@ from jobs.core.cores import CoreManager
 from jobs.core.decisions import Start
 from jobs.core.engine import Engine
 from jobs.core.inputs import AdmissionChanged, Ended
-from jobs.core.order import ByPriority
+from jobs.core.order import ByPriority, Order
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind, Status
 from jobs.service.follow import Follower
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.usefixtures("each_database")
 class Node:
     """An engine with its place in the feed, on the real store, without threads and processes."""
 
-    def __init__(self, name: str) -> None:
-        self.node = models.Node.objects.create(name=name, cores=[0, 1, 2, 3])
+    def __init__(self, name: str, order: Order | None = None, cores: int = 4) -> None:
+        self.node = models.Node.objects.get_or_create(name=name, defaults={"cores": list(range(cores))})[0]
         self.store = OrmStore(self.node.pk, name)
         self.engine = Engine(
-            CoreManager(range(4), overcommit=1.0),
-            order=ByPriority(),
+            CoreManager(range(cores), overcommit=1.0),
+            order=order or ByPriority(),
             new_token=lambda: f"{name}-{models.Attempt.objects.count()}-{id(object())}",
             uniform=lambda low, high: high,
         )
