@@ -8,6 +8,8 @@ room, keeps nobody else waiting.
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +21,9 @@ from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Allocation, Hold
 
 PATIENCE = timedelta(seconds=60)
+
+# Of those with the same needs that would take too long to go ahead of a big one: a pass must not cost by the queue.
+MOST_LOOKED_BEHIND = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +79,19 @@ class _Pass:
         self._result = Admission()
         self._big: _Big | None = None
         self._alone: dict[int, int] = {}
+        self._behind: Counter[Needs] = Counter()
 
     def run(self) -> Admission:
         ready = self._around.ready
-        waiting = {needs: place for needs in ready.kinds() if (place := ready.first(needs)) is not None}
-        while waiting:
-            needs = min(waiting, key=waiting.__getitem__)
-            self._look_at(waiting.pop(needs)[1], needs)
-            following = ready.first(needs)
-            if following is not None and following[1] not in self._result.holds:
-                waiting[needs] = following
+        kinds = ready.kinds()
+        firsts = [(place, kind) for kind, needs in enumerate(kinds) if (place := ready.first(needs)) is not None]
+        heapq.heapify(firsts)
+        while firsts:
+            (_, instance_id), kind = heapq.heappop(firsts)
+            following = ready.first(kinds[kind]) if self._look_at(instance_id, kinds[kind]) else None
+            if following is not None:
+                heapq.heappush(firsts, (following, kind))
+        ready.put_back()
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
             patient = self._now < self._big.patient_until
@@ -92,23 +100,44 @@ class _Pass:
                 self._look_again_at(self._big.patient_until)
         return self._result
 
-    def _look_at(self, instance_id: int, needs: Needs) -> None:
-        hold = self._limit(instance_id, needs)
+    def _look_at(self, instance_id: int, needs: Needs) -> bool:
+        """Whether another with the same needs, the first by now, is worth a look."""
+        if self._waits_for_its_own(instance_id, needs):
+            return True
+        hold = self._limit(needs)
         if hold is None:
             hold = self._no_room(instance_id, needs)
         if hold is None:
             self._result.starts.append((instance_id, self._start(instance_id, needs)))
-        else:
+            return True
+        if hold.code != "behind":
             self._result.holds[instance_id] = hold
+            return False
+        # It is held for the time that it takes, so one with the same needs may go ahead; only the first is told why.
+        looked = self._behind[needs]
+        self._behind[needs] += 1
+        if not looked:
+            self._result.holds[instance_id] = hold
+        self._around.ready.set_aside(instance_id)
+        return looked < MOST_LOOKED_BEHIND
 
-    def _limit(self, instance_id: int, needs: Needs) -> Hold | None:
+    def _waits_for_its_own(self, instance_id: int, needs: Needs) -> bool:
+        """Whether another instance of its job keeps it waiting: then it is parked until that has ended."""
+        ready = self._around.ready
+        job_id = ready.alone(instance_id)
+        if job_id is None or not self._around.manager.can_ever(needs.demand):
+            return False
+        other = self._alone.get(job_id) or self._around.busy_with(job_id, instance_id)
+        if other is None:
+            return False
+        if ready.park(instance_id):
+            self._result.holds[instance_id] = Hold("overlap", {"instance": other})
+        return True
+
+    def _limit(self, needs: Needs) -> Hold | None:
         """What holds it back whatever room there is."""
         if not self._around.manager.can_ever(needs.demand):
             return Hold("node_too_small")
-        if needs.alone is not None:
-            other = self._alone.get(needs.alone) or self._around.busy_with(needs.alone, instance_id)
-            if other is not None:
-                return Hold("overlap", {"instance": other})
         lacking = self._around.limits.lacks(needs.limits, needs.rates, self._now)
         if lacking is None:
             return None
@@ -139,9 +168,10 @@ class _Pass:
         if allocation is None:
             raise AssertionError(f"instance {instance_id} was found to fit and then did not")
         self._around.limits.take(instance_id, needs.limits, needs.rates, self._now)
+        alone = self._around.ready.alone(instance_id)
+        if alone is not None:
+            self._alone[alone] = instance_id
         self._around.ready.discard(instance_id)
-        if needs.alone is not None:
-            self._alone[needs.alone] = instance_id
         return allocation
 
     def _as_big(self, instance_id: int, needs: Needs) -> _Big:

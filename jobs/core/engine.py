@@ -279,6 +279,8 @@ class Engine:
 
     def _admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
         self._look_again_at = None
+        for job_id in self.known.take_freed():
+            self.waiting.ready.unpark(job_id)
         if self._stopped or not len(self.waiting.ready):
             self.kept_for = None
             return []

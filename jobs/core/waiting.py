@@ -166,11 +166,12 @@ class Waiting:
                 f"instance {instance.id} is queued without a place in the order; the store never does that"
             )
         if not job.paused:
-            self.ready.add(instance.id, instance.order_key, self._needs(instance, job))
+            alone = job.id if instance.serial else None
+            self.ready.add(instance.id, instance.order_key, self._needs(job), alone)
 
-    def _needs(self, instance: Instance, job: Job) -> Needs:
+    def _needs(self, job: Job) -> Needs:
         limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Needs(job.demand, limits, rates, job.id if instance.serial else None)
+        return Needs(job.demand, limits, rates)
 
 
 def _upstream_failed(instance: Instance, blame: Blame) -> Dismiss:
