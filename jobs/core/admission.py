@@ -16,9 +16,9 @@ from datetime import datetime, timedelta
 
 from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
-from jobs.core.prediction import Holding, Room, earliest_start
+from jobs.core.prediction import Holding, Prediction, Room, earliest_start
 from jobs.core.ready import Needs, ReadySet
-from jobs.core.records import Allocation, Hold
+from jobs.core.records import Allocation, Demand, Hold
 
 PATIENCE = timedelta(seconds=60)
 
@@ -63,7 +63,7 @@ class _Big:
     """The first in order that does not fit."""
 
     instance_id: int
-    could_start_at: datetime | None
+    demand: Demand
     patient_until: datetime
 
 
@@ -78,6 +78,7 @@ class _Pass:
         self._now = now
         self._result = Admission()
         self._big: _Big | None = None
+        self._foreseen: Prediction | None = None
         self._alone: dict[int, int] = {}
         self._behind: Counter[Needs] = Counter()
 
@@ -102,9 +103,11 @@ class _Pass:
 
     def _look_at(self, instance_id: int, needs: Needs) -> bool:
         """Whether another with the same needs, the first by now, is worth a look."""
-        if self._waits_for_its_own(instance_id, needs):
+        hold = None if self._around.manager.can_ever(needs.demand) else Hold("node_too_small")
+        if hold is None and self._waits_for_its_own(instance_id):
             return True
-        hold = self._limit(needs)
+        if hold is None:
+            hold = self._limit(needs)
         if hold is None:
             hold = self._no_room(instance_id, needs)
         if hold is None:
@@ -121,11 +124,11 @@ class _Pass:
         self._around.ready.set_aside(instance_id)
         return looked < MOST_LOOKED_BEHIND
 
-    def _waits_for_its_own(self, instance_id: int, needs: Needs) -> bool:
+    def _waits_for_its_own(self, instance_id: int) -> bool:
         """Whether another instance of its job keeps it waiting: then it is parked until that has ended."""
         ready = self._around.ready
         job_id = ready.alone(instance_id)
-        if job_id is None or not self._around.manager.can_ever(needs.demand):
+        if job_id is None:
             return False
         other = self._alone.get(job_id) or self._around.busy_with(job_id, instance_id)
         if other is None:
@@ -136,8 +139,6 @@ class _Pass:
 
     def _limit(self, needs: Needs) -> Hold | None:
         """What holds it back whatever room there is."""
-        if not self._around.manager.can_ever(needs.demand):
-            return Hold("node_too_small")
         lacking = self._around.limits.lacks(needs.limits, needs.rates, self._now)
         if lacking is None:
             return None
@@ -159,9 +160,19 @@ class _Pass:
 
     def _ends_before(self, instance_id: int, big: _Big) -> bool:
         seconds = self._around.candidate(instance_id).seconds
-        if seconds is None or big.could_start_at is None:
+        if seconds is None:
             return False
-        return self._now + timedelta(seconds=seconds) <= big.could_start_at
+        at = self._big_could_start_at(big)
+        return at is not None and self._now + timedelta(seconds=seconds) <= at
+
+    def _big_could_start_at(self, big: _Big) -> datetime | None:
+        """Asked for only once its patience has run out: it costs by all that runs. None: nobody knows."""
+        if not self._foreseen:
+            manager = self._around.manager
+            free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
+            started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
+            self._foreseen = earliest_start(big.demand, free, [*self._around.holdings(), *started], self._now)
+        return self._foreseen.at
 
     def _start(self, instance_id: int, needs: Needs) -> Allocation:
         allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
@@ -175,12 +186,8 @@ class _Pass:
         return allocation
 
     def _as_big(self, instance_id: int, needs: Needs) -> _Big:
-        manager = self._around.manager
-        free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
-        started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
-        prediction = earliest_start(needs.demand, free, [*self._around.holdings(), *started], self._now)
         queued_at = self._around.candidate(instance_id).queued_at
-        return _Big(instance_id, prediction.at, queued_at + self._around.patience)
+        return _Big(instance_id, needs.demand, queued_at + self._around.patience)
 
     def _holding_of(self, instance_id: int, allocation: Allocation) -> Holding:
         """What was started in this very pass holds its cores too."""

@@ -167,7 +167,8 @@ class Engine:
         if finish.status in LIVE:
             self.waiting.put(self.known.instances[instance.id])
             return [finish]
-        self.waiting.noted(replace(instance, status=finish.status))
+        if instance.job_id in self.graph:
+            self.waiting.noted(replace(instance, status=finish.status))
         return [finish, *pauses, *self.schedules.ended(instance.job_id, told.outcome.ended_at)]
 
     def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:

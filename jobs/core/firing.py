@@ -144,11 +144,11 @@ class Schedules:
         if following is None and not waits_for_end:
             self.remove(schedule_id)
         else:
-            self._wait_for(schedule_id, replace(watched, seen_until=now), following)
+            self._wait_for(schedule_id, replace(watched, seen_until=now, next_at=following), following)
         return following
 
     def _wait_for(self, schedule_id: int, watched: _Watched, following: datetime | None) -> None:
-        self._watched[schedule_id] = replace(watched, next_at=following)
+        self._watched[schedule_id] = watched if watched.next_at == following else replace(watched, next_at=following)
         if following is not None:
             self._timetable.set(schedule_id, following)
 

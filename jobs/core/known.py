@@ -81,14 +81,16 @@ class KnownInstances:
         durations = self._durations.setdefault(job_id, deque(seed, maxlen=USUAL_OF_LAST))
         durations.append(seconds)
         usual = median(durations)
-        self._jobs[job_id] = replace(job, usual_seconds=usual)
+        if usual != job.usual_seconds:
+            self._jobs[job_id] = replace(job, usual_seconds=usual)
         return usual
 
     def note_end(self, job_id: int, *, failed: bool) -> int:
         """An instance ended: returns how many of the job's have failed in a row by now."""
         job = self.job(job_id)
         failures = job.failures_in_a_row + 1 if failed else 0
-        self._jobs[job_id] = replace(job, failures_in_a_row=failures)
+        if failures != job.failures_in_a_row:
+            self._jobs[job_id] = replace(job, failures_in_a_row=failures)
         return failures
 
     def put(self, instance: Instance) -> None:
