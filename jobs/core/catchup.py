@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from jobs.core.triggers import Counting, Trigger, count_between, is_counting, latest_between
+from jobs.core.triggers import Counting, Trigger, count_between, latest_between
 
 MISFIRE_GRACE = timedelta(seconds=60)
 MOST_CAUGHT_UP = 3  # of policy `all`, unless set
@@ -50,7 +50,7 @@ def latest_of(trigger: Trigger, after: datetime, until: datetime, most: int) -> 
     """The latest `most` fires in (after, until], oldest first, in work that grows with `most`, not with all of them."""
     if most <= 0 or after >= until:
         return ()
-    if not is_counting(trigger):
+    if not isinstance(trigger, Counting):
         return _one_by_one(trigger, after, until, most)
     since = _few_before(trigger, after, until, most)
     found: list[datetime] = []
