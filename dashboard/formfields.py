@@ -12,12 +12,14 @@ WHENS = {
     "now": "Now",
     "at": "Once, later",
     "interval": "Every so often",
+    "fixed_delay": "After the last run",
     "daily": "Daily",
     "weekly": "Weekly",
     "cron": "Cron",
     "by_hand": "By hand only",
 }
-REPEATING = ("interval", "daily", "weekly", "cron")
+REPEATING = ("interval", "fixed_delay", "daily", "weekly", "cron")
+ELAPSED = ("interval", "fixed_delay")
 
 TEXTS = (
     "name", "description", "cpu_cores_required", "memory_mb_required", "timeout_seconds", "max_retries",
@@ -27,10 +29,15 @@ TEXTS = (
     "pause_after_failures",
 )  # fmt: skip
 LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes")  # with commas between
-TIMING = ("schedule_expression", "start_date", "end_date", "timezone")
+OPTIONS = (
+    "overlap", "queue_bound", "catch_up", "catch_up_limit", "misfire_grace_seconds", "calendar", "calendar_action",
+    "jitter_seconds", "gap", "fold", "first_at_once",
+)  # fmt: skip
+TIMING = ("schedule_expression", "start_date", "end_date", "timezone", *OPTIONS)
 FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
 # What is folded away at first, by the name of its fold; a fold with an error in it opens by itself.
 FOLDS = {
+    "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
     "wrong": (
@@ -42,13 +49,31 @@ FOLDS = {
 
 DEFAULTS = {
     "runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium", "retry_jitter": "yes",
+    "overlap": "skip", "queue_bound": "10", "catch_up": "one", "catch_up_limit": "3", "misfire_grace_seconds": "60",
+    "calendar_action": "skip", "jitter_seconds": "0", "gap": "default", "fold": "default", "first_at_once": "no",
 }  # fmt: skip
 # Of each type of schedule: what one looks like, and what may be written.
 EXPRESSIONS = {
     "interval": ("5m", "30s, 5m, 2h, 1d or 1h30m, counted from start to start."),
+    "fixed_delay": ("15m", "30s, 5m, 2h, 1d or 1h30m, counted from the end of the last run, whatever that end was."),
     "daily": ("02:30", "HH:MM or HH:MM:SS."),
     "weekly": ("mon,thu 08:00", "Days, then the time."),
     "cron": ("0 2 * * 1-5", "Minute, hour, day, month, weekday; with six fields the first is seconds."),
+}
+
+# What the choices of the fold "fires" are called.
+CHOICES = {
+    "overlap": {
+        "skip": "skip it",
+        "queue": "let it wait behind",
+        "allow": "run both",
+        "replace": "cancel the old one",
+    },
+    "catch_up": {"one": "run the latest, once", "skip": "run none", "all": "run the latest few"},
+    "calendar_action": {"skip": "skip it", "move": "move it to the end"},
+    "gap": {"default": "as usual", "run_after": "run right after", "skip": "skip it"},
+    "fold": {"default": "as usual", "first": "the first time", "second": "the second time", "both": "both times"},
+    "first_at_once": {"no": "one period later", "yes": "at once"},
 }
 
 LABELS = {
@@ -86,6 +111,17 @@ LABELS = {
     "start_date": "Start",
     "end_date": "End",
     "timezone": "Time zone",
+    "overlap": "While a run has not ended",
+    "queue_bound": "Most that wait",
+    "catch_up": "After downtime",
+    "catch_up_limit": "Latest how many",
+    "misfire_grace_seconds": "Missed after seconds",
+    "calendar": "Calendar",
+    "calendar_action": "When it is closed",
+    "jitter_seconds": "Spread over seconds",
+    "gap": "In an hour that clocks skip",
+    "fold": "In an hour that comes twice",
+    "first_at_once": "The first run",
 }
 BLANK = {
     "script_content": "Script is blank; paste what is to run, or upload a file.",

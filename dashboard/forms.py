@@ -12,10 +12,12 @@ from django.conf import settings
 from dashboard.formfields import (
     BLANK,
     DEFAULTS,
+    ELAPSED,
     FIELDS,
     FOLDS,
     LABELS,
     LISTS,
+    OPTIONS,
     REPEATING,
     RUNS,
     TEXTS,
@@ -197,6 +199,7 @@ def stored_texts(job: Job) -> dict[str, str]:
         "max_retries": None if job.max_retries == default_retries(raw["schedule_type"]) else job.max_retries,
         "retry_jitter": "yes" if job.retry_jitter else "no",
         "keep_workspace": {None: "", True: "yes", False: "no"}[job.keep_workspace],
+        "first_at_once": "yes" if raw["first_at_once"] else "no",
     }
     return {name: _text_of(raw[name]) for name in FIELDS}
 
@@ -221,10 +224,17 @@ def _timing(posted: Mapping[str, str]) -> dict[str, str]:
     when = posted.get("when", "now")
     zone = {"timezone": posted.get("timezone", "")}
     if when == "at":
-        return zone | {"schedule_type": "once", "start_date": posted.get("start_date", "")}
+        return zone | {"schedule_type": "once", "start_date": posted.get("start_date", "")} | _options(posted, when)
     if when in REPEATING:
-        return {"schedule_type": when} | {name: posted.get(name, "") for name in TIMING}
+        given = {name: posted.get(name, "") for name in TIMING if name not in OPTIONS}
+        return {"schedule_type": when} | given | _options(posted, when)
     return {"schedule_type": "once"} if when in WHENS else {"schedule_type": when}
+
+
+def _options(posted: Mapping[str, str], when: str) -> dict[str, str]:
+    """Without those whose inputs are hidden, whatever is in them."""
+    hidden = ("gap", "fold") if when in ELAPSED else ("first_at_once",)
+    return {name: posted.get(name, "") for name in OPTIONS if name not in hidden}
 
 
 def _shown_at(field: str, posted: Mapping[str, str]) -> str:

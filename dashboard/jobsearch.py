@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from jobs.core.states import Status
@@ -59,6 +59,10 @@ class JobQuery:
     def argument(self) -> str:
         """As it stands in an address and a topic: no blanks, always in the same order."""
         return urlencode({"page": self.page, "sort": self.sort, "q": self.text})
+
+    def turned(self, sort: str) -> JobQuery:
+        """In that order from its first page; the other way round if it is in that order now."""
+        return replace(self, sort=f"-{sort}" if self.sort == sort else sort, page=1)
 
     @property
     def is_costly(self) -> bool:

@@ -15,7 +15,7 @@ from dashboard.presentation.instance import read_instance
 from dashboard.presentation.instance_list import read_list_at
 from dashboard.presentation.job_list import read_jobs
 from dashboard.presentation.jobs import read_job
-from dashboard.presentation.machines import read_machine, read_machines
+from dashboard.presentation.node_pages import read_node, read_node_list
 from dashboard.presentation.nodes import read_nodes
 from dashboard.presentation.operation import is_under_way, read_operation, read_unended
 from dashboard.presentation.pulse import read_pulse
@@ -74,7 +74,7 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         reader = partial(read_schedules, schedule_query_in(argument))
         return (Part(reader, _fires, pause_seconds=2.0, refresh_seconds=60.0),)
     if topic == "nodes":
-        return (Part(read_machines, _moves, pause_seconds=1.0, refresh_seconds=5.0),)
+        return (Part(read_node_list, _moves, pause_seconds=1.0, refresh_seconds=5.0),)
     if topic == "operations":
         return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
     if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
@@ -92,7 +92,7 @@ def _parts_of_one(topic: str, kind: str, argument: str) -> tuple[Part, ...]:
     if kind == "operation":
         return (Part(partial(read_operation, number), _never, refresh_seconds=1.0, ages=is_under_way),)
     if kind == "node":
-        return (Part(partial(read_machine, number), _moves, pause_seconds=0.25, refresh_seconds=5.0),)
+        return (Part(partial(read_node, number), _moves, pause_seconds=0.25, refresh_seconds=5.0),)
     if kind == "job":
         return (Part(partial(read_job, number), _of_job(number), pause_seconds=0.25),)
     if kind == "instance":

@@ -33,12 +33,13 @@ def main() -> None:
     try:
         ids = load_examples()
         cookie = {"name": "sessionid", "value": session_key(), "url": ADDRESS}
-        with service(port=PORT), sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            wait_until(lambda: running() >= 1, 30)
-            take(browser, cookie, "/", "overview", "light")
-            take(browser, cookie, f"/instances/{ids[1]}/", "instance", "dark")
-            browser.close()
+        with service(port=PORT):
+            wait_until(lambda: running() >= 1, 30)  # before the browser, which has a loop: Django reads in none
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+                take(browser, cookie, "/", "overview", "light")
+                take(browser, cookie, f"/instances/{ids[1]}/", "instance", "dark")
+                browser.close()
     finally:
         remove(folder)
 

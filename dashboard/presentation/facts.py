@@ -12,7 +12,7 @@ from jobs.models import Attempt, Instance
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One measured or recorded thing. `at`, if given, is shown as a moment, with `text` after it."""
+    """One measured or recorded thing of an instance or a node. `at`, if given, is shown as a moment, not `text`."""
 
     label: str
     text: str = ""

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 
 from dashboard.jobsearch import NEVER, JobQuery, JobSearch, search_of
 from dashboard.presentation.jobs import planned
+from dashboard.presentation.listpage import PER_PAGE, page_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Strip, failed_in_a_row, mark_of, strip_of
@@ -21,7 +22,6 @@ from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
 from jobs.models import Instance, Job
 
-PER_PAGE = 50
 STRIP = 10
 
 
@@ -45,45 +45,12 @@ class JobRow:
     fault: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobsPage:
-    """Which jobs are shown, counted from 1; `first` is 0 when none is."""
-
-    query: JobQuery
-    pages: int
-    total: int
-
-    @property
-    def first(self) -> int:
-        return min(self.total, (self.query.page - 1) * PER_PAGE + 1)
-
-    @property
-    def last(self) -> int:
-        return min(self.total, self.query.page * PER_PAGE)
-
-    @property
-    def before(self) -> str:
-        """The address of the page before this one; empty on the first."""
-        return self._address(self.query.page - 1) if self.query.page > 1 else ""
-
-    @property
-    def after(self) -> str:
-        return self._address(self.query.page + 1) if self.query.page < self.pages else ""
-
-    def _address(self, page: int) -> str:
-        return JobQuery(self.query.text, self.query.sort, page).argument
-
-
 def read_jobs(query: JobQuery, now: datetime) -> Regions:  # noqa: ARG001 - one signature for all readers
-    """Regions jobs and jobs_pages. Four queries. A page beyond the last is the last."""
+    """Regions jobs and pages. Four queries. A page beyond the last is the last."""
     found = matching(search_of(query.text))
-    total = found.count()
-    pages = max(1, -(-total // PER_PAGE))
-    number = min(query.page, pages)
-    start = (number - 1) * PER_PAGE
-    ids = list(in_order(found, query.sort).values_list("pk", flat=True)[start : start + PER_PAGE])
-    page = JobsPage(JobQuery(query.text, query.sort, number), pages, total)
-    return {"jobs": [(f"j{row.job_id}", row) for row in _rows(ids)], "jobs_pages": [("pages", page)]}
+    page = page_of(query, found.count())
+    ids = list(in_order(found, query.sort).values_list("pk", flat=True)[page.start : page.start + PER_PAGE])
+    return {"jobs": [(f"j{row.job_id}", row) for row in _rows(ids)], "pages": [("pages", page)]}
 
 
 def matching(search: JobSearch) -> QuerySet[Job]:
@@ -123,7 +90,7 @@ def in_order(found: QuerySet[Job], sort: str) -> QuerySet[Job]:
 def _rows(ids: list[int]) -> list[JobRow]:
     """In the order of `ids`. Two queries."""
     jobs = (
-        Job.objects.select_related("schedule", "created_by")
+        Job.objects.select_related("schedule__calendar", "created_by")
         .defer("body", "environment", "description")
         .filter(pk__in=ids)
         .annotate(oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]))

@@ -10,7 +10,8 @@ from dashboard.presentation.instance_row import instance_row
 from dashboard.presentation.jobuse import TREND, needs_of, trend_of
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
-from dashboard.presentation.schedules import schedule_card
+from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
+from jobs import skips
 from jobs.models import Instance, Job, Schedule
 from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
@@ -50,10 +51,10 @@ class JobScript:
 
 
 def read_job(job_id: int, now: datetime) -> Regions:
-    """Regions job, trend, schedule, needs, script, instances. Three queries. Raises Gone."""
+    """Regions job, trend, schedule, needs, script, instances. Four queries. Raises Gone."""
     job = find(job_id)
     schedule = planned(job)
-    card = schedule_card(schedule, now, paused=job.paused)
+    card = schedule_card(schedule, now, paused=job.paused, skips=skips.recent(job_id, SKIPS_SHOWN))
     recent = list(Instance.objects.filter(job_id=job_id).order_by("-id")[:TREND])
     runs = [mark_of_instance(instance) for instance in recent]
     trend = trend_of(runs)
@@ -90,7 +91,7 @@ def script_of(job: Job) -> JobScript:
 
 def find(job_id: int) -> Job:
     """With its schedule. Raises Gone."""
-    job = Job.objects.select_related("schedule", "created_by").filter(pk=job_id).first()
+    job = Job.objects.select_related("schedule__calendar", "created_by").filter(pk=job_id).first()
     if job is None:
         raise Gone(f"Job {job_id} does not exist; it may have been deleted.")
     return job

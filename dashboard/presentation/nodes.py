@@ -1,4 +1,4 @@
-"""Machines, their cores, and what runs on them."""
+"""Nodes, their cores, and what runs on them."""
 
 from __future__ import annotations
 

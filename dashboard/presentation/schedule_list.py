@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
 
 from dashboard.presentation import looks
+from dashboard.presentation.listpage import PER_PAGE, page_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_SKIPPED
@@ -16,7 +17,6 @@ from dashboard.presentation.schedules import words_of
 from dashboard.schedulesearch import ScheduleQuery
 from jobs.models import Instance, Schedule
 
-PER_PAGE = 50
 LATEST_FIRST = ("last", "skipped")
 
 
@@ -47,49 +47,19 @@ class ScheduleRow:
     fault: str
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulesPage:
-    """Which schedules are shown, counted from 1; `first` is 0 when none is."""
-
-    query: ScheduleQuery
-    pages: int
-    total: int
-
-    @property
-    def first(self) -> int:
-        return min(self.total, (self.query.page - 1) * PER_PAGE + 1)
-
-    @property
-    def last(self) -> int:
-        return min(self.total, self.query.page * PER_PAGE)
-
-    @property
-    def before(self) -> str:
-        """The address of the page before this one; empty on the first."""
-        return replace(self.query, page=self.query.page - 1).argument if self.query.page > 1 else ""
-
-    @property
-    def after(self) -> str:
-        return replace(self.query, page=self.query.page + 1).argument if self.query.page < self.pages else ""
-
-
 def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG001 - one signature for all readers
-    """Regions schedules and schedules_pages. Three queries. A page beyond the last is the last."""
+    """Regions schedules and pages. Three queries. A page beyond the last is the last."""
     found = matching(query)
-    total = found.count()
-    pages = max(1, -(-total // PER_PAGE))
-    number = min(query.page, pages)
-    start = (number - 1) * PER_PAGE
+    page = page_of(query, found.count())
     shown = list(
         in_order(found, query.sort)
-        .select_related("job")
-        .defer("job__body", "job__environment", "job__description")[start : start + PER_PAGE]
+        .select_related("job", "calendar")
+        .defer("job__body", "job__environment", "job__description")[page.start : page.start + PER_PAGE]
     )
     last = _last_fires(shown)
-    page = SchedulesPage(replace(query, page=number), pages, total)
     return {
         "schedules": [(f"s{schedule.pk}", _row(schedule, last.get(schedule.job_id))) for schedule in shown],
-        "schedules_pages": [("pages", page)],
+        "pages": [("pages", page)],
     }
 
 

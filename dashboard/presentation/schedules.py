@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from dashboard.presentation.rows import Regions, Row
+from jobs.actions.definition import zone_to_show
+from jobs.core.catchup import CatchUp
 from jobs.core.invalid import InvalidSchedule
-from jobs.core.triggers import Trigger, fires
+from jobs.core.marks import Coming, LeftOut, coming
+from jobs.core.policies import DEFAULT_POLICY, Overlap
+from jobs.core.triggers import Following, Trigger
+from jobs.core.words import elapsed
 from jobs.models import Instance, Schedule
+from jobs.skips import SkippedFire
 from jobs.store.schedules import trigger_of
+
+FOLLOWS = "The others follow, each counted from the end of the one before."
 
 MOST_SHOWN = 8
 FIRES_SHOWN = 10
+SKIPS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +35,30 @@ class FireRow:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleCard:
-    """`fires` are in the order in which they come; empty when there is none, or `fault` says what is wrong."""
+    """`fires` are in the order in which they come, each with its marks; empty when there is none, or `fault` says what
+    is wrong. `left_out`: what does not happen before the last of them. `follows`: that others come after ends.
+
+    `choices` says in words what differs from what is usual; `skips` are the latest fires that made no run.
+    """
 
     words: str
-    fires: tuple[datetime, ...]
+    fires: tuple[tuple[datetime, tuple[str, ...]], ...]
     fault: str
     paused: bool
     run_count: int
     missed_count: int
     skipped_count: int
+    left_out: tuple[LeftOut, ...] = ()
+    follows: str = ""
+    choices: tuple[str, ...] = ()
+    skips: tuple[SkippedFire, ...] = ()
 
 
 def read_fires(now: datetime) -> Regions:
     """Region fires: the next ones of all schedules, and of what was submitted for later."""
     schedules = (
         Schedule.objects.filter(next_at__isnull=False, job__paused_at__isnull=True)
-        .select_related("job")
+        .select_related("job", "calendar")
         .defer("job__body", "job__environment")
         .order_by("next_at", "id")[:MOST_SHOWN]
     )
@@ -58,18 +75,25 @@ def words_of(schedule: Schedule) -> str:
         return str(schedule)
 
 
-def schedule_card(schedule: Schedule | None, now: datetime, *, paused: bool) -> ScheduleCard | None:
+def schedule_card(
+    schedule: Schedule | None, now: datetime, *, paused: bool, skips: Sequence[SkippedFire] = ()
+) -> ScheduleCard | None:
     """None for a job that only runs by hand."""
     if schedule is None:
         return None
     try:
         trigger = trigger_of(schedule)
-        words, coming, fault = trigger.describe(), next_fires(trigger, schedule.zone, now), schedule.fault
+        words, found, fault = trigger.describe(), next_fires(schedule, trigger, now), schedule.fault
     except InvalidSchedule as refusal:
-        words, coming, fault = str(schedule), (), refusal.sentence
+        words, found, fault = str(schedule), Coming((), ()), refusal.sentence
+    silent = paused or bool(fault)
     return ScheduleCard(
         words=words,
-        fires=() if paused or fault else coming,
+        fires=() if silent else found.fires,
+        left_out=() if silent else found.left_out,
+        follows="" if silent else found.follows,
+        choices=choices_of(schedule),
+        skips=tuple(replace(skip, logical_at=in_zone(skip.logical_at, schedule.zone)) for skip in skips),
         fault=fault,
         paused=paused,
         run_count=schedule.run_count,
@@ -78,9 +102,47 @@ def schedule_card(schedule: Schedule | None, now: datetime, *, paused: bool) -> 
     )
 
 
-def next_fires(trigger: Trigger, zone: str, now: datetime) -> tuple[datetime, ...]:
-    """In the schedule's own zone, so that their offsets show where clocks change."""
-    return tuple(fire.astimezone(ZoneInfo(zone)) for fire in fires(trigger, now, FIRES_SHOWN))
+def next_fires(schedule: Schedule, trigger: Trigger, now: datetime) -> Coming:
+    """In the schedule's own zone, so that their offsets show where clocks change. What follows from an end is known
+    only when that has come."""
+    if isinstance(trigger, Following):
+        known = () if schedule.next_at is None else ((in_zone(schedule.next_at, schedule.zone), ()),)
+        return Coming(known, (), FOLLOWS if known else "The next follows from the end of the run that is under way.")
+    found = coming(trigger, now, FIRES_SHOWN, schedule.zone)
+    fires = tuple((in_zone(at, schedule.zone), marks) for at, marks in found.fires)
+    gone = tuple(LeftOut(in_zone(one.at, schedule.zone), one.count, one.code, one.says) for one in found.left_out)
+    return Coming(fires, gone)
+
+
+def choices_of(schedule: Schedule) -> tuple[str, ...]:
+    """What was chosen that is not usual, each in a few words."""
+    overlap = {
+        Overlap.QUEUE: f"while one has not ended, up to {schedule.queue_bound} wait behind it",
+        Overlap.ALLOW: "runs may overlap",
+        Overlap.REPLACE: "a new fire cancels the run before it",
+    }
+    catch_up = {
+        CatchUp.SKIP: "missed fires are not made up for",
+        CatchUp.ALL: f"of missed fires the latest {schedule.catch_up_limit} are made up for",
+    }
+    usual = schedule.misfire_grace_seconds == DEFAULT_POLICY.misfire_grace_seconds
+    said = (
+        overlap.get(Overlap(schedule.overlap)),
+        catch_up.get(CatchUp(schedule.catch_up)),
+        None if usual else f"missed when more than {_seconds(schedule.misfire_grace_seconds)} late",
+        f"each up to {_seconds(schedule.jitter_seconds)} later" if schedule.jitter_seconds else None,
+        None if schedule.gap == "default" else f"in an hour that clocks skip: {schedule.get_gap_display()}",
+        None if schedule.fold == "default" else f"in an hour that comes twice: {schedule.get_fold_display()}",
+    )
+    return tuple(sentence for sentence in said if sentence)
+
+
+def in_zone(at: datetime, zone: str) -> datetime:
+    return at.astimezone(zone_to_show(zone))
+
+
+def _seconds(seconds: float) -> str:
+    return elapsed(timedelta(seconds=seconds))
 
 
 def _fire_row(schedule: Schedule) -> FireRow:

@@ -27,7 +27,7 @@ def region(context: Context, name: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def pages(context: Context) -> list[Page]:
     """The pages that the header leads to, the current one marked; `part_of` in the context names another one."""
-    return pages_seen_from(context["request"].path, context.get("part_of", ""))
+    return pages_seen_from(context["request"].path, context.get("part_of") or "")
 
 
 @register.simple_tag(takes_context=True)

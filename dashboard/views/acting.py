@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from jobs import actions
 
@@ -14,6 +15,13 @@ from jobs import actions
 def actor_of(request: HttpRequest) -> str:
     """The user's name, as it goes into events."""
     return str(request.user.get_username())
+
+
+def came_from(request: HttpRequest, otherwise: str) -> str:
+    """The page on which the button was, if the form says one of this site."""
+    given = request.POST.get("next", "")
+    fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
+    return given if fine else otherwise
 
 
 def acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:

@@ -8,18 +8,18 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.filters import whole_number
 from dashboard.live.places import latest_place
 from dashboard.once import once
 from dashboard.presentation.curves import curves_of
 from dashboard.presentation.instance import find
 from dashboard.presentation.logtext import first_text
 from dashboard.presentation.rows import Gone
-from dashboard.views.acting import acted, actor_of
-from dashboard.views.logs import place_at, whole
+from dashboard.views.acting import acted, actor_of, came_from
+from dashboard.views.logs import place_at
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.models import Attempt, Instance
@@ -57,7 +57,7 @@ def cancel(request: HttpRequest, instance_id: int) -> HttpResponse:
     def act() -> HttpResponse:
         answer = actions.cancel_instance(instance_id, actor=actor_of(request), now=timezone.now())
         messages.info(request, answer.sentence)
-        return redirect(_back(request, instance_id))
+        return redirect(came_from(request, reverse("instance", args=[instance_id])))
 
     return acted(request, act)
 
@@ -78,7 +78,7 @@ def retry(request: HttpRequest, instance_id: int) -> HttpResponse:
 def samples(request: HttpRequest, instance_id: int) -> JsonResponse:
     """What the curves show, of `attempt`, or without it of the latest; `attempt` 0 before the first."""
     found = Attempt.objects.filter(instance_id=min(instance_id, 2**63 - 1)).order_by("-number")
-    number = whole(request.GET.get("attempt", ""))
+    number = whole_number(request.GET.get("attempt", ""))
     attempt = (found if number is None else found.filter(number=min(number, 2**31 - 1))).first()
     return JsonResponse(curves_of(attempt).content() if attempt else {"attempt": 0})
 
@@ -88,10 +88,3 @@ def find_or_404(instance_id: int) -> Instance:
         return find(instance_id)
     except Gone as gone:
         raise Http404(gone.sentence) from gone
-
-
-def _back(request: HttpRequest, instance_id: int) -> str:
-    """Where the button was, if that is a page of this site."""
-    given = request.POST.get("next", "")
-    fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
-    return given if fine else reverse("instance", args=[instance_id])

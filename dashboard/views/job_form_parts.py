@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard import formfields, forms
+from dashboard import forms
+from dashboard.filters import whole_number
 from dashboard.live.places import latest_place
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.jobs import find
@@ -20,8 +21,9 @@ from dashboard.presentation.rows import Gone
 from dashboard.views.acting import actor_of
 from dashboard.views.new_job import foreseen, form_page, posted_in
 from jobs import actions
+from jobs.actions.timing import HASHED_BEFORE_STORED
 from jobs.actions.trial import try_job
-from jobs.models import Job
+from jobs.models import Job, Schedule
 
 PREVIEWED = 10
 LINES_SHOWN = 12
@@ -36,9 +38,12 @@ def preview(request: HttpRequest) -> HttpResponse:
     """
     now = timezone.now()
     try:
-        found = actions.preview(forms.timing_input(request.POST.dict()) | {"count": PREVIEWED}, now=now)
+        posted = request.POST.dict()
+        wanted = forms.timing_input(posted) | {"count": PREVIEWED}
+        found = actions.preview(wanted, now=now, hash_id=_schedule_id(posted), lenient=True)
     except actions.InvalidInput as refusal:
-        context = {"sentences": [formfields.in_words(problem.sentence) for problem in refusal.problems]}
+        form = forms.filled_form(posted, refusal.problems)
+        context = {"sentences": [s for field in form.faulty for s in field.errors] + list(form.elsewhere)}
         return render(request, "jobs/preview.html", context)
     return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
 
@@ -89,12 +94,21 @@ def tried(request: HttpRequest, instance_id: int) -> HttpResponse:
     return render(request, "jobs/tried.html", context | {"cut": len(lines) > LINES_SHOWN})
 
 
+def _schedule_id(posted: dict[str, str]) -> str:
+    """What `H` is hashed from in the job that the form shows; for a new one nobody knows that yet."""
+    number = posted.get("job", "")
+    if not (number.isascii() and number.isdecimal() and len(number) < 16):
+        return HASHED_BEFORE_STORED
+    found = Schedule.objects.filter(job_id=int(number)).values_list("pk", flat=True).first()
+    return HASHED_BEFORE_STORED if found is None else str(found)
+
+
 def _edited(posted: dict[str, str]) -> Job | None:
     """The job that the form shows; None for a new one. Raises Http404."""
     number = posted.get("job", "")
     if not number:
         return None
     try:
-        return find(int(number) if number.isascii() and number.isdecimal() and len(number) < 16 else 0)
+        return find(whole_number(number) or 0)
     except Gone as gone:
         raise Http404(gone.sentence) from gone

@@ -13,9 +13,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.acts import JOB, acts_on
-from dashboard.jobsearch import JOB_STATES, SORTS, STATUS_WORDS, JobQuery, query_of, search_of
+from dashboard.jobsearch import JOB_STATES, SORTS, STATUS_WORDS, query_of, search_of
 from dashboard.once import new_mark, once
 from dashboard.presentation.jobs import find
+from dashboard.presentation.listpage import sort_links
 from dashboard.presentation.rows import Gone
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.pages import live_page
@@ -40,7 +41,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
         "query": query,
         "problems": search_of(query.text).problems,
         "filters": [(text, word, text == query.text) for text, word in FILTERS.items()],
-        "sorts": [_sort_link(key, word, query) for key, word in SORTS.items()],
+        "sorts": sort_links(query, SORTS),
         "states": JOB_STATES,
         "statuses": STATUS_WORDS,
         "acts": acts_on(JOB),
@@ -109,12 +110,6 @@ def _acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpRespons
         return acted(request, act)
     except Http404 as missing:
         return render(request, "jobs/gone.html", {"sentence": str(missing)}, status=HTTPStatus.NOT_FOUND)
-
-
-def _sort_link(key: str, word: str, query: JobQuery) -> tuple[str, str, str]:
-    """Address, word, and "down" or "up" if it is the order that is shown; then the link turns it round."""
-    shown = {key: "down", f"-{key}": "up"}.get(query.sort, "")
-    return JobQuery(query.text, f"-{key}" if shown == "down" else key).argument, word, shown
 
 
 def _run(request: HttpRequest, job_id: int) -> HttpResponse:

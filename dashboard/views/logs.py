@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from dashboard.filters import whole_number
 from dashboard.live.logs import LogPlace, LogSpan, frame_of, log_frame
 from dashboard.live.places import latest_place, place_of
 from dashboard.presentation.logtext import FIRST_BYTES
@@ -24,6 +27,7 @@ STREAMS = {"1": log.STDOUT, "2": log.STDERR}
 TAIL = Extent(FIRST_BYTES, 1500)
 BEFORE_A_LINE, AFTER_A_LINE = Extent(48 * 1024, 300), Extent(128 * 1024, 1000)
 
+UNREADABLE = "The job wrote over the file that says how it ended. Its log can be downloaded when the attempt has ended."
 NOTHING_YET = {"kind": "log", "attempt": 0, "start": 0, "end": 0, "text": "", "runs": [], "complete": False}
 
 
@@ -43,7 +47,7 @@ def log_part(request: HttpRequest, instance_id: int) -> HttpResponse:
         state = log.state(place.path)
     except BrokenFileError:  # a job wrote over its own result; it is put right when the attempt is settled
         return JsonResponse(NOTHING_YET)
-    start = whole(request.GET.get("start", ""))
+    start = whole_number(request.GET.get("start", ""))
     topic = f"log:{instance_id}"
     frame = _window(topic, place, state, request) if start is None else _from(topic, place, state, start)
     return HttpResponse(frame, content_type="application/json")
@@ -66,11 +70,15 @@ def search(request: HttpRequest, instance_id: int) -> HttpResponse:
 
 @require_safe
 @login_required
-def download(request: HttpRequest, instance_id: int) -> StreamingHttpResponse:
+def download(request: HttpRequest, instance_id: int) -> HttpResponse | StreamingHttpResponse:
     """The log as it was printed, both streams, without what was dropped."""
     place = place_at(instance_id, request)
     if place is None:
         raise Http404(f"Instance {instance_id} has no such attempt, so there is no log of it.")
+    try:
+        log.state(place.path)
+    except BrokenFileError:  # as above; told now, for what fails while it is sent only breaks off
+        return render(request, "refused.html", {"sentence": UNREADABLE}, status=HTTPStatus.CONFLICT)
     response = StreamingHttpResponse(_bytes_of(place), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="instance-{instance_id}-attempt-{place.attempt}.log"'
     response["X-Content-Type-Options"] = "nosniff"
@@ -79,14 +87,10 @@ def download(request: HttpRequest, instance_id: int) -> StreamingHttpResponse:
 
 def place_at(instance_id: int, request: HttpRequest) -> LogPlace | None:
     """Where the log of the attempt lies that the address names, or the latest one's."""
-    number = whole(request.GET.get("attempt", ""))
+    number = whole_number(request.GET.get("attempt", ""))
     if instance_id >= 2**63:  # no column holds it
         return None
     return latest_place(instance_id) if number is None else place_of(instance_id, number)
-
-
-def whole(text: str) -> int | None:
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < 16 else None
 
 
 def _from(topic: str, place: LogPlace, state: log.LogState, start: int) -> str:
@@ -97,10 +101,10 @@ def _from(topic: str, place: LogPlace, state: log.LogState, start: int) -> str:
 
 
 def _window(topic: str, place: LogPlace, state: log.LogState, request: HttpRequest) -> str:
-    until = whole(request.GET.get("until", ""))
+    until = whole_number(request.GET.get("until", ""))
     until = state.end if until is None else min(until, state.end)
     stream = STREAMS.get(request.GET.get("stream", ""))
-    line = whole(request.GET.get("line", ""))
+    line = whole_number(request.GET.get("line", ""))
     offset = until if line is None else min(until, loglines.offset_of(place.path, line))
     before, after = (TAIL, Extent(0)) if line is None else (BEFORE_A_LINE, AFTER_A_LINE)
     earlier, later, ends = loglines.window(place.path, offset, before, after, stream, until)

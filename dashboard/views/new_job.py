@@ -27,9 +27,10 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
-from jobs.models import Job, Limit
+from jobs.models import Calendar, Job, Limit
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
+MOST_CALENDARS = 500
 MOST_CORES = 1024  # of a number that is still being typed
 GONE = "The job was deleted meanwhile. What you typed is still below; saving it makes a new job."
 
@@ -89,6 +90,8 @@ def form_page(
         "expressions": formfields.EXPRESSIONS,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
+        "choices": formfields.CHOICES,
+        "calendars": calendar_names(),
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
@@ -96,6 +99,10 @@ def form_page(
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)
+
+
+def calendar_names() -> list[str]:
+    return list(Calendar.objects.values_list("name", flat=True)[:MOST_CALENDARS])
 
 
 def foreseen(texts: Mapping[str, str]) -> Foreseen:

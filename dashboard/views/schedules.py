@@ -6,9 +6,12 @@ from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dashboard.schedulesearch import SORTS, STATES, TYPES, ScheduleQuery, query_of
+from dashboard.presentation.calendars import calendar_section
+from dashboard.presentation.listpage import sort_links
+from dashboard.schedulesearch import SORTS, STATES, TYPES, query_of
 from dashboard.views.pages import live_page
 
 
@@ -22,12 +25,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
             (replace(query, state=state, page=1).argument, word, state == query.state) for state, word in STATES.items()
         ],
         "types": TYPES,
-        "sorts": [_sort_link(key, word, query) for key, word in SORTS.items()],
+        "sorts": sort_links(query, SORTS),
     }
+    context |= calendar_section(timezone.now()) | {"may_edit_calendars": request.user.has_perm("jobs.view_calendar")}
     return live_page(request, "schedules/list.html", [f"schedules:{query.argument}"], context)
-
-
-def _sort_link(key: str, word: str, query: ScheduleQuery) -> tuple[str, str, str]:
-    """Address, word, and "down" or "up" if it is the order that is shown; then the link turns it round."""
-    shown = {key: "down", f"-{key}": "up"}.get(query.sort, "")
-    return query.turned(key).argument, word, shown

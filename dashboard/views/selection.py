@@ -17,7 +17,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from dashboard import operations
@@ -26,7 +25,7 @@ from dashboard.filters import whole_number
 from dashboard.jobsearch import LONGEST
 from dashboard.once import new_mark, once
 from dashboard.presentation.selections import jobs_with_live
-from dashboard.views.acting import acted, actor_of
+from dashboard.views.acting import acted, actor_of, came_from
 from jobs import actions
 from jobs.api.pages import all_tags
 
@@ -60,7 +59,7 @@ def act_on_jobs(request: HttpRequest) -> HttpResponse:
         return HttpResponseBadRequest(f"Choose {words}, and at most {MOST} jobs.", content_type="text/plain")
     if choice.ids == []:
         messages.warning(request, f"No job was selected; mark the jobs that you want to {_wish(choice.act)}.")
-        return redirect(_back(request))
+        return redirect(came_from(request, reverse("jobs")))
     if not request.POST.get("sure"):
         return _ask(request, choice)
     try:
@@ -97,7 +96,7 @@ def _ask(request: HttpRequest, choice: Choice, problem: str = "") -> HttpRespons
         "with_live": jobs_with_live(chosen) if choice.act.key == "delete" else 0,
         "tags": all_tags(MOST_TAGS) if choice.act.asks_tag else (),
         "problem": problem,
-        "back": _back(request),
+        "back": came_from(request, reverse("jobs")),
         "form_mark": new_mark(),
     }
     return render(request, "jobs/confirm.html", context)
@@ -112,7 +111,7 @@ def _act(request: HttpRequest, choice: Choice) -> HttpResponse:
         operations.start(begun.pk)
         return redirect("operation", begun.pk)
     _do(request, choice, choice.ids or ())
-    return redirect(_back(request))
+    return redirect(came_from(request, reverse("jobs")))
 
 
 def _do(request: HttpRequest, choice: Choice, ids: Iterable[int]) -> None:
@@ -136,13 +135,6 @@ def _wish(act: Act) -> str:
 
 def _jobs(count: int) -> str:
     return f"{count:,} job{'' if count == 1 else 's'}" if count else "no jobs"
-
-
-def _back(request: HttpRequest) -> str:
-    """The list as it was, if that is a page of this site."""
-    given = request.POST.get("next", "")
-    fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
-    return given if fine else reverse("jobs")
 
 
 def list_of(text: str) -> str:

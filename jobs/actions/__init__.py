@@ -17,8 +17,18 @@ from jobs.actions.answers import (
     Submitted,
     WaitingCancelled,
 )
+from jobs.actions.backfills import (
+    MOST_AT_ONCE,
+    BackfillCancelled,
+    BackfillPlan,
+    cancel_backfill,
+    create_backfill,
+    plan_backfill,
+)
+from jobs.actions.calendars import CalendarStored, change_calendar, check_calendar, create_calendar, delete_calendar
+from jobs.actions.dates import read_date
 from jobs.actions.deletion import delete_instance, delete_job
-from jobs.actions.instances import cancel_instance, retry_instance
+from jobs.actions.instances import cancel_instance
 from jobs.actions.jobs import (
     cancel_waiting,
     change_job,
@@ -27,15 +37,19 @@ from jobs.actions.jobs import (
     create_job,
     pause_job,
     resume_job,
-    run_job,
 )
 from jobs.actions.limits import LimitChanged, change_limit, check_limit, create_limit, delete_limit
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
 from jobs.actions.tags import add_tag, check_tag, remove_tag
+from jobs.actions.workflows import retry_from_here, retry_instance, run_job
 
 __all__ = [
+    "MOST_AT_ONCE",
     "ActionError",
+    "BackfillCancelled",
+    "BackfillPlan",
+    "CalendarStored",
     "Cancelled",
     "Changed",
     "Created",
@@ -50,24 +64,33 @@ __all__ = [
     "Submitted",
     "WaitingCancelled",
     "add_tag",
+    "cancel_backfill",
     "cancel_instance",
     "cancel_waiting",
+    "change_calendar",
     "change_job",
     "change_limit",
+    "check_calendar",
     "check_edit",
     "check_limit",
     "check_new_job",
     "check_tag",
+    "create_backfill",
+    "create_calendar",
     "create_job",
     "create_limit",
+    "delete_calendar",
     "delete_instance",
     "delete_job",
     "delete_limit",
     "drain_node",
     "pause_job",
+    "plan_backfill",
     "preview",
+    "read_date",
     "remove_tag",
     "resume_job",
+    "retry_from_here",
     "retry_instance",
     "run_job",
     "undrain_node",

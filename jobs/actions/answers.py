@@ -55,10 +55,14 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """`changed` names what is different now: columns of the job, and "schedule". Empty: all was so already."""
+    """`changed` names what is different now: columns of the job, "schedule", "upstreams". Empty: all was so already.
+
+    `with_it`: names of the other jobs to which the same was done, because they begin one workflow together.
+    """
 
     job_id: int
     changed: tuple[str, ...]
+    with_it: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,17 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """`is_new` is False when the wish had been granted already: the second click of a double click."""
+    """`is_new` is False when the wish had been granted already: the second click of a double click.
+
+    `also`: ids of the instances of other jobs that were made with it. `missing`: names of the jobs that it waits for
+    and that have no instance of its logical date.
+    """
 
     instance_id: int
     job_id: int
     is_new: bool
+    also: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,15 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
+from jobs.actions.options import OPTION_FIELDS
 from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
-from jobs.store.specs import JobSpec
+from jobs.store.specs import JobSpec, ScheduleSpec
 
 RETRIES_OF_ONCE = 3
+NO_SCHEDULE = ScheduleSpec("once", "", "UTC")
+# What is about one type of schedule more than about another.
+OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
@@ -32,6 +36,9 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         retry_delay_seconds=job.retry_delay_seconds,
         retry_max_delay_seconds=job.retry_max_delay_seconds,
         retry_jitter=job.retry_jitter,
+        upstreams=tuple(sorted(edge.upstream_id for edge in job.upstream_edges.all())),
+        upstream_rule=job.upstream_rule,
+        not_before=job.not_before,
         retry_only_exit_codes=tuple(job.retry_only_exit_codes),
         retry_never_exit_codes=tuple(job.retry_never_exit_codes),
         pause_after_failures=job.pause_after_failures,
@@ -68,6 +75,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "start_date": when.start_at.astimezone(zone).isoformat() if when and when.start_at else None,
         "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
         "timezone": when.zone if when else None,
+        **_options(when or NO_SCHEDULE),
         "max_retries": spec.max_retries,
         "retry_delay_seconds": spec.retry_delay_seconds,
         "retry_max_delay_seconds": spec.retry_max_delay_seconds,
@@ -82,6 +90,9 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "rates": list(spec.rates),
         "priority": spec.priority,
         "tags": list(spec.tags),
+        "depends_on": list(spec.upstreams),
+        "upstream_rule": spec.upstream_rule,
+        "not_before": spec.not_before,
         "keep_workspace": spec.keep_workspace,
         "notify_email": spec.notify_email,
         "notify_webhook": spec.notify_webhook,
@@ -96,22 +107,31 @@ def zone_to_show(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def default_retries(schedule_type: str | None) -> int:
-    """The next fire is the retry of what repeats."""
-    return RETRIES_OF_ONCE if schedule_type in (None, "once") else 0
+def default_retries(schedule_type: str | None, *, waits: bool = False) -> int:
+    """The next fire is the retry of what repeats; what waits for other jobs runs as often as they do."""
+    return RETRIES_OF_ONCE if schedule_type in (None, "once") and not waits else 0
 
 
 def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     """The fields after an edit: those of the patch, and the others as they are.
 
     Another body replaces the one that there is, and another type of schedule takes none of the old one's times along,
-    nor the number of retries that a type has by itself.
+    nor the number of retries that a type has by itself. Who takes the schedule away takes its finer choices away.
     """
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
-        raw |= dict.fromkeys(("schedule_expression", "start_date", "end_date"))
-        if spec.max_retries == default_retries(raw["schedule_type"]):
-            raw["max_retries"] = None
-    return raw | dict(patch)
+        raw |= dict.fromkeys(OF_TYPE)
+    wanted = raw | dict(patch)
+    if wanted["schedule_type"] in (None, "once") and not wanted["start_date"]:
+        wanted |= {name: patch.get(name) for name in OPTION_FIELDS}
+    now_default = default_retries(raw["schedule_type"], waits=bool(spec.upstreams))
+    if spec.max_retries == now_default and "max_retries" not in patch:
+        wanted["max_retries"] = None
+    return wanted
+
+
+def _options(when: ScheduleSpec) -> dict[str, Any]:
+    values = {name: getattr(when, name) for name in OPTION_FIELDS if name != "calendar"}
+    return {"calendar": when.calendar_name or None} | values

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from jobs.actions.options import OPTION_FIELDS
 from jobs.actions.reading import Reader, shown
-from jobs.actions.timing import TIMING_FIELDS, parsed, read_timing
+from jobs.actions.timing import TIMING_FIELDS, Timing, read_timing
+from jobs.core.catchup import CatchUp
+from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.present import GUESS_SECONDS
-from jobs.core.triggers import Once, Trigger
 from jobs.core.whatif import Change
+from jobs.store.specs import ScheduleSpec
 
 FIELDS = ("job", "at", *TIMING_FIELDS, "cores", "memory_mb", "duration_seconds", "days", "guess_seconds")
 MOST_CORES, MOST_MEMORY_MB, MOST_DAYS = 4096, 2**31 - 1, 31
@@ -41,12 +44,13 @@ def read_what_if(raw: Mapping[str, Any], *, now: datetime) -> Asked:
     duration = reader.seconds("duration_seconds", None, zero=False)
     days = reader.whole("days", 7, lowest=1, highest=MOST_DAYS)
     guess = reader.seconds("guess_seconds", GUESS_SECONDS, zero=False)
-    trigger, zone = _timing(reader, raw, now)
+    timing = _timing(reader, raw, now)
     reader.check()
     change = Change(
         name,
-        trigger,
-        zone,
+        timing.trigger(anchor=now, at_once=now) if timing else None,
+        timing.spec.zone if timing else "UTC",
+        _policy(timing.spec) if timing and any(reader.has(field) for field in OPTION_FIELDS) else None,
         None if cores < 0 else cores,
         None if memory_mb < 0 else memory_mb,
         duration,
@@ -54,21 +58,31 @@ def read_what_if(raw: Mapping[str, Any], *, now: datetime) -> Asked:
     return Asked(change, float(days), guess)
 
 
-def _timing(reader: Reader, raw: Mapping[str, Any], now: datetime) -> tuple[Trigger | None, str]:
+def _timing(reader: Reader, raw: Mapping[str, Any], now: datetime) -> Timing | None:
     """None where nothing is said of when it runs."""
     given = {name: value for name, value in raw.items() if name in TIMING_FIELDS}
+    says = any(value is not None for name, value in given.items() if name != "timezone")
     if reader.has("at"):
-        if any(value is not None for name, value in given.items() if name != "timezone"):
-            reader.refuse("at", "no other timing", "at is short for a daily schedule; leave out the schedule's fields.")
-            return None, "UTC"
+        if reader.has("schedule_type") or reader.has("schedule_expression"):
+            reader.refuse("at", "no other timing", "at is short for a daily schedule; leave out type and expression.")
+            return None
         given |= {"schedule_type": "daily", "schedule_expression": raw["at"]}
-    if not any(value is not None for name, value in given.items() if name != "timezone"):
-        return None, "UTC"
-    timing = Reader(given)
-    spec = read_timing(timing, anchor=now)
-    reader.problems.extend(timing.problems)
-    if spec is None:
-        if not timing.problems:
-            return Once(now), "UTC"
-        return None, "UTC"
-    return parsed(spec, anchor=now), spec.zone
+    elif not says:
+        return None
+    inner = Reader(given)
+    timing = read_timing(inner, anchor=now)
+    reader.problems.extend(inner.problems)
+    if timing is None and not inner.problems:
+        reader.refuse("start_date", "a moment", "A schedule of type once needs the moment at which it runs.")
+    return timing
+
+
+def _policy(spec: ScheduleSpec) -> FirePolicy:
+    return FirePolicy(
+        CatchUp(spec.catch_up),
+        spec.catch_up_limit,
+        spec.misfire_grace_seconds,
+        Overlap(spec.overlap),
+        spec.queue_bound,
+        spec.jitter_seconds,
+    )

@@ -83,5 +83,10 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "deadline_seconds": _number,
     "start_deadline_seconds": _number,
     "retry_jitter": _flag,
+    "catch_up_limit": _whole,
+    "queue_bound": _whole,
+    "misfire_grace_seconds": _number,
+    "jitter_seconds": _number,
+    "first_at_once": _flag,
     "keep_workspace": _flag,
 }

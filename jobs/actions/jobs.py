@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, Submitted, WaitingCancelled
+from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, WaitingCancelled
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
+from jobs.actions.upstreams import check_workflow
 from jobs.models import Instance, Job, Schedule
-from jobs.store import definitions, wishes
-from jobs.store.schedules import is_due_at_once
+from jobs.store import definitions, wishes, workflows
+from jobs.store.schedules import due_at_once
 from jobs.store.specs import JobSpec
 
 # One transaction each: the engine, which writes too, is not kept waiting for a long queue.
 CANCELLED_AT_ONCE = 500
 
 
-def check_new_job(raw: Mapping[str, Any], *, now: datetime) -> JobSpec:
+def check_new_job(raw: Mapping[str, Any], *, now: datetime, lenient: bool = True) -> JobSpec:
     """What `create_job` would store. Raises InvalidInput."""
-    spec = read_job(raw, capacity=largest_capacity(), now=now)
+    spec = read_job(raw, capacity=largest_capacity(), now=now, lenient=lenient)
+    check_workflow(None, spec, None)
     if Job.objects.filter(name=spec.name).exists():
         raise _name_taken(spec.name)
     return spec
@@ -36,19 +38,30 @@ def check_edit(job: Job, schedule: Schedule | None, patch: Mapping[str, Any], *,
     spec = read_job(edited(before, patch), capacity=largest_capacity(), now=now, before=before)
     if Job.objects.exclude(pk=job.pk).filter(name=spec.name).exists():
         raise _name_taken(spec.name)
+    check_workflow(job.pk, spec, before)
     return spec
 
 
-def create_job(raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True) -> Created:
-    """Store a job. A `once` with a date that has just passed runs at once; so does one without, unless `start` is off.
+def create_job(
+    raw: Mapping[str, Any], *, actor: str, now: datetime, start: bool = True, lenient: bool = True
+) -> Created:
+    """Store a job. A `once` without a date runs at once, unless `start` is off, and so does what is wished to begin so.
 
-    `raw` is as for `read_job`. Raises InvalidInput with nothing stored.
+    What waits for other jobs does not: it runs with them. `raw` is as for `read_job`. `lenient`: a `once` whose moment
+    has passed by no more than its misfire grace runs at once too; it is refused otherwise. Raises InvalidInput with
+    nothing stored.
     """
-    spec = check_new_job(raw, now=now)
+    spec = check_new_job(raw, now=now, lenient=lenient)
     try:
         with transaction.atomic():
-            job = definitions.insert(spec, actor=actor, now=now)
-            instance = _submit_if_due(job, spec, actor, now, start=start)
+            if spec.upstreams:
+                workflows.lock()
+                check_workflow(None, spec, None)
+            first = due_at_once(spec.schedule, now) if spec.schedule else None
+            job = definitions.insert(spec, actor=actor, now=now, first=first)
+            instance = None
+            if first is not None or (spec.schedule is None and start and not spec.upstreams):
+                instance = wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=first)
     except IntegrityError:
         # Two at once: both found the name free, and the database let one of them have it.
         if Job.objects.filter(name=spec.name).exists():
@@ -62,16 +75,24 @@ def change_job(
 ) -> Changed:
     """Change the fields in `patch`, leave the others; never starts anything.
 
+    All jobs that begin one workflow share its schedule: that of the others changes with it, and the answer says so.
     `revision`: the one that was edited, if whoever edits saw the whole job: another's edit since then is not undone.
     Raises InvalidInput, Refused, NotFound.
     """
     try:
         with transaction.atomic():
+            workflows.lock()
+            fellows = definitions.lock_all([job_id, *workflows.fellow_roots(job_id)])
             job, schedule = definitions.lock(job_id)
             if revision is not None and revision != job.revision:
                 raise Refused(f"{job.name} was changed by somebody else meanwhile; load it again, then change it.")
             spec = check_edit(job, schedule, patch, now=now)
-            return Changed(job_id, definitions.change(job, schedule, spec, actor=actor, now=now))
+            changed = definitions.change(job, schedule, spec, actor=actor, now=now)
+            if "schedule" not in changed:
+                return Changed(job_id, changed)
+            shared = {one.pk: one.name for one in fellows if one.pk != job_id and one.pk in _still_with(job_id)}
+            definitions.share_schedule(job_id, list(shared), actor=actor, now=now)
+            return Changed(job_id, changed, tuple(shared.values()))
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
     except IntegrityError:
@@ -81,30 +102,35 @@ def change_job(
 
 
 def pause_job(job_id: int, *, actor: str, now: datetime) -> Changed:
-    """Nothing of it starts until it is resumed; what runs goes on. Raises NotFound."""
-    try:
-        return Changed(job_id, ("paused_at",) if definitions.pause(job_id, actor=actor, now=now) else ())
-    except Job.DoesNotExist:
-        raise NotFound("job", job_id) from None
+    """Nothing of it starts until it is resumed; what runs goes on. Raises NotFound.
+
+    A job that begins a workflow together with others takes these along: with some of them alone a date would never be
+    whole, and what waits for all of them would wait for ever.
+    """
+    return _together(definitions.pause, job_id, actor, now)
 
 
 def resume_job(job_id: int, *, actor: str, now: datetime) -> Changed:
-    """Fires count again from now on; what came due meanwhile is not made up for. Raises NotFound."""
-    try:
-        return Changed(job_id, ("paused_at",) if definitions.resume(job_id, actor=actor, now=now) else ())
-    except Job.DoesNotExist:
-        raise NotFound("job", job_id) from None
+    """Fires count again from now on; what came due meanwhile is not made up for. Raises NotFound.
+
+    With the other jobs that begin its workflow, as `pause_job`.
+    """
+    return _together(definitions.resume, job_id, actor, now)
 
 
-def run_job(job_id: int, *, actor: str, now: datetime) -> Submitted:
-    """One instance more, due now, whatever the schedule says; while the job is paused it waits. Raises NotFound."""
-    try:
-        with transaction.atomic():
-            job, _ = definitions.lock(job_id)
-            instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now)
-    except Job.DoesNotExist:
-        raise NotFound("job", job_id) from None
-    return Submitted(instance.pk, job_id, is_new=True)
+@transaction.atomic
+def _together(change: Callable[..., bool], job_id: int, actor: str, now: datetime) -> Changed:
+    workflows.lock()
+    jobs = {job.pk: job.name for job in definitions.lock_all([job_id, *workflows.fellow_roots(job_id)])}
+    if job_id not in jobs:
+        raise NotFound("job", job_id)
+    done = [one for one in jobs if change(one, actor=actor, now=now)]
+    return Changed(job_id, ("paused_at",) if job_id in done else (), tuple(jobs[o] for o in done if o != job_id))
+
+
+def _still_with(job_id: int) -> list[int]:
+    """After the edit: what was a root beside it may be one no more, or of another workflow."""
+    return workflows.fellow_roots(job_id)
 
 
 def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelled:
@@ -117,14 +143,6 @@ def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelle
         if portion < CANCELLED_AT_ONCE:
             break
     return WaitingCancelled(job_id, cancelled)
-
-
-def _submit_if_due(job: Job, spec: JobSpec, actor: str, now: datetime, *, start: bool) -> Instance | None:
-    if spec.schedule is None:
-        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now) if start else None
-    if is_due_at_once(spec.schedule, now):
-        return wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=spec.schedule.start_at)
-    return None
 
 
 def _name_taken(name: str) -> InvalidInput:

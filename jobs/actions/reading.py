@@ -44,8 +44,11 @@ class Reader:
         if self.problems:
             raise InvalidInput(self.problems)
 
-    def text(self, field: str, default: str = "", *, longest: int, lines: bool = False) -> str:
-        """Text of at most `longest` characters: one line, trimmed; with `lines` as it is, line breaks and all."""
+    def text(self, field: str, default: str = "", *, longest: int, lines: bool = False, tabs: bool = False) -> str:
+        """Text of at most `longest` characters: one line, trimmed; with `lines` as it is, line breaks and all.
+
+        `tabs`: they count as blanks, as in what is pasted from a crontab.
+        """
         value = self.raw.get(field)
         if value is None:
             return default
@@ -55,6 +58,8 @@ class Reader:
         if len(value) > longest:
             self.refuse(field, f"at most {longest:,} characters", f"{field} is longer than {longest:,} characters.")
             return default
+        if tabs:
+            value = value.replace("\t", " ")
         if fault := fault_of(value, lines=lines):
             self.refuse(field, "printable text", f"{field} contains {fault}; remove it.")
             return default

@@ -25,13 +25,15 @@ from jobs.actions.limiting import (
 from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
 from jobs.actions.unknown import refuse_unknown
+from jobs.actions.upstreams import UPSTREAM_FIELDS, UPSTREAM_RULES, read_not_before, read_upstreams
+from jobs.core.policies import UpstreamRule
 from jobs.core.records import Priority
 from jobs.store.specs import JobSpec
 
 FIELDS = (
     "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
     "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
-    "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", "depends_on",
+    "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
     "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
 )  # fmt: skip
 
@@ -42,17 +44,22 @@ MOST_MEMORY_MB = 2_147_483_647
 PRIORITIES = {priority.name.lower(): priority.value for priority in Priority}
 
 
-def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, before: JobSpec | None = None) -> JobSpec:
+def read_job(
+    raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, before: JobSpec | None = None, lenient: bool = True
+) -> JobSpec:
     """`raw` maps the API's names (FIELDS) to values as JSON has them; null is as good as not given.
 
     `before` is what an edit edits: what it leaves alone may be what a new job could not have, such as a moment in the
-    past. Who made the job is not asked: `created_by` may be given, and the server knows better. Raises InvalidInput.
+    past. `lenient`: as for `read_schedule`. Who made the job is not asked: `created_by` may be given, and the server
+    knows better. Raises InvalidInput.
     """
     reader = Reader(raw)
     refuse_unknown(reader, FIELDS)
     _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
     delay, longest_delay = _read_delays(reader)
+    upstreams = read_upstreams(reader)
+    retries = default_retries(reader.raw.get("schedule_type"), waits=bool(upstreams))
     only_codes, never_codes = read_exit_codes(reader)
     spec = JobSpec(
         name=_read_name(reader),
@@ -65,12 +72,13 @@ def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, befor
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
         kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
         priority=_read_priority(reader),
-        max_retries=reader.whole(
-            "max_retries", default_retries(reader.raw.get("schedule_type")), lowest=0, highest=MOST_RETRIES
-        ),
+        max_retries=reader.whole("max_retries", retries, lowest=0, highest=MOST_RETRIES),
         retry_delay_seconds=delay,
         retry_max_delay_seconds=longest_delay,
         retry_jitter=reader.flag("retry_jitter", True),
+        upstreams=upstreams,
+        upstream_rule=reader.choice("upstream_rule", UpstreamRule.ALL_SUCCESS.value, UPSTREAM_RULES),
+        not_before=read_not_before(reader),
         retry_only_exit_codes=only_codes,
         retry_never_exit_codes=never_codes,
         pause_after_failures=reader.whole("pause_after_failures", None, lowest=1, highest=MOST_FAILURES),
@@ -83,7 +91,7 @@ def read_job(raw: Mapping[str, Any], *, capacity: Capacity, now: datetime, befor
         tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),
         notify_webhook=_read_webhook(reader),
-        schedule=read_schedule(reader, now=now, before=before),
+        schedule=read_schedule(reader, now=now, before=before, lenient=lenient),
     )
     reader.check()
     return spec
@@ -98,9 +106,6 @@ def _refuse_what_cannot_be(reader: Reader) -> None:
     if reader.raw.get("requirements") not in (None, [], ""):
         sentence = "Packages cannot be installed for a job; leave requirements out and use what the node's Python has."
         reader.refuse("requirements", "an empty list", sentence)
-    if reader.raw.get("depends_on") not in (None, [], ""):
-        sentence = "A job cannot wait for other jobs; leave depends_on out and give the job a schedule of its own."
-        reader.refuse("depends_on", "an empty list", sentence)
 
 
 def _read_name(reader: Reader) -> str:

@@ -12,7 +12,7 @@ from jobs.actions.jobs import change_job
 from jobs.actions.reading import fault_of, shown
 from jobs.actions.submission import LONGEST_TAG
 from jobs.models import Job
-from jobs.store import definitions
+from jobs.store import definitions, workflows
 
 
 def check_tag(tag: str) -> None:
@@ -35,7 +35,8 @@ def remove_tag(job_id: int, tag: str, *, actor: str, now: datetime) -> Changed:
 
 @transaction.atomic
 def _retag(job_id: int, wish: Callable[[list[str]], list[str]], actor: str, now: datetime) -> Changed:
-    # Locked, so that of two who add a tag at once neither loses the other's.
+    # Locked, so that of two who add a tag at once neither loses the other's; workflows first, as an edit does.
+    workflows.lock()
     try:
         job, _ = definitions.lock(job_id)
     except Job.DoesNotExist:

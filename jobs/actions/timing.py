@@ -1,23 +1,26 @@
-"""Reads when a job runs: type, expression, dates and zone."""
+"""Reads when a job runs: type, expression, dates and zone, with the finer choices of `options`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 
 from jobs.actions.answers import Problem
+from jobs.actions.options import OPTION_FIELDS, read_options, refuse_without_schedule
 from jobs.actions.reading import Reader, shown
+from jobs.core.calendars import Calendar
 from jobs.core.expressions import SCHEDULE_TYPES, parse_moment, parse_trigger
 from jobs.core.invalid import InvalidSchedule
-from jobs.core.triggers import Trigger
+from jobs.core.jitter import check_jitter
+from jobs.core.triggers import Trigger, first_after
 from jobs.core.zones import zone_named
 from jobs.store.specs import JobSpec, ScheduleSpec
 
-TIMING_FIELDS = ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")
-
-# A form's minute always lies a little back: that still runs. What lies further back is a slip.
-MISFIRE_GRACE = timedelta(seconds=60)
+TIMING_FIELDS = ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone", *OPTION_FIELDS)
 
 # `H` is hashed from the row's id, which only a stored schedule has. Whether the line is one does not depend on it.
 HASHED_BEFORE_STORED = "0"
@@ -31,6 +34,7 @@ EXPECTED = {
 }
 EXPECTED_EXPRESSION = {
     "interval": "such as 30s, 5m, 2h, 1d, 1h30m",
+    "fixed_delay": "such as 30s, 5m, 2h, 1d, 1h30m",
     "cron": "five cron fields, or six with seconds first",
     "daily": "HH:MM or HH:MM:SS",
     "weekly": "such as mon,wed,fri HH:MM",
@@ -38,66 +42,86 @@ EXPECTED_EXPRESSION = {
 }
 
 
-def read_schedule(reader: Reader, *, now: datetime, before: JobSpec | None = None) -> ScheduleSpec | None:
-    """None for a `once` without a date. `before`: the definition that is edited. Notes what is wrong in the reader."""
-    spec = read_timing(reader, anchor=now)
-    if spec is None or (before is not None and spec == before.schedule):
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A schedule that reads, with the calendar that it goes by."""
+
+    spec: ScheduleSpec
+    calendar: Calendar | None = None
+
+    def trigger(
+        self, *, anchor: datetime, hash_id: str = HASHED_BEFORE_STORED, at_once: datetime | None = None
+    ) -> Trigger:
+        """Raises InvalidSchedule. `anchor`: what an interval without a start is counted from."""
+        spec = self.spec
+        return parse_trigger(
+            spec.type, spec.expression, zone=spec.zone, anchor=anchor, start=spec.start_at, end=spec.end_at,
+            hash_id=hash_id, gap=spec.gap, fold=spec.fold, at_once=at_once if spec.first_at_once else None,
+            calendar=self.calendar, calendar_action=spec.calendar_action,
+        )  # fmt: skip
+
+    def since(self, moment: datetime) -> datetime:
+        """From when it is watched if it is made at that moment: with a first at once, from just before it."""
+        return moment - datetime.resolution if self.spec.first_at_once else moment
+
+
+def read_schedule(
+    reader: Reader, *, now: datetime, before: JobSpec | None = None, lenient: bool = True
+) -> ScheduleSpec | None:
+    """None for a `once` without a date. `before`: the definition that is edited. Notes what is wrong in the reader.
+
+    `lenient`: a `once` may lie up to its misfire grace back, as a form's minute always does a little.
+    """
+    timing = read_timing(reader, anchor=now)
+    if timing is None:
+        return None
+    spec = timing.spec
+    if before is not None and spec == before.schedule:
         return spec
-    if spec.type == "once" and spec.start_at is not None:
-        _refuse_past(reader, spec.start_at.astimezone(zone_named(spec.zone)), now, is_edit=before is not None)
-    elif parsed(spec, anchor=now).next_after(now) is None:
-        reader.refuse("end_date", "an end that leaves a fire", "The schedule would never fire: it ends before it does.")
+    if spec.type == "once":
+        check_once(reader, timing, now, is_edit=before is not None, lenient=lenient)
+    elif first_after(timing.trigger(anchor=now, at_once=now), timing.since(now)) is None:
+        _refuse_no_fire(reader, timing)
     return spec
 
 
-def read_timing(reader: Reader, *, anchor: datetime) -> ScheduleSpec | None:
-    """What the fields say, whether or not it makes sense now. None for `once` without a date, and if refused."""
+def read_timing(
+    reader: Reader, *, anchor: datetime, inline: bool = False, hash_id: str = HASHED_BEFORE_STORED
+) -> Timing | None:
+    """What the fields say, whether or not it makes sense now. None for `once` without a date, and if refused.
+
+    `inline`: a calendar may also be spelled out.
+    """
     count = len(reader.problems)
-    type_ = _read_type(reader)
+    type_ = reader.choice("schedule_type", "once", SCHEDULE_TYPES)
     is_known = len(reader.problems) == count
     zone = _read_zone(reader)
-    start_at = _read_moment(reader, "start_date", zone)
-    end_at = _read_moment(reader, "end_date", zone)
-    expression = reader.text("schedule_expression", longest=500)
+    options = read_options(reader, type_ if is_known else "", inline=inline)
+    start_at = _read_moment(reader, "start_date", zone, options.values if type_ == "once" else {})
+    end_at = _read_moment(reader, "end_date", zone, {})
+    expression = reader.text("schedule_expression", longest=500, tabs=True)
     if type_ == "once" and reader.has("end_date"):
         reader.refuse("end_date", "no end", "A schedule of type once has no end_date; say in start_date when it runs.")
-    spec = ScheduleSpec(type_, expression, zone, start_at, end_at)
+    if is_known and type_ == "once" and not reader.has("start_date"):
+        refuse_without_schedule(reader)
+    name = options.calendar.name if options.calendar else ""
+    spec = ScheduleSpec(type_, expression, zone, start_at, end_at, calendar_name=name, **options.values)
+    timing = Timing(spec, options.calendar)
     if is_known:
-        _check(reader, spec, anchor)
+        _check(reader, timing, anchor, hash_id)
     if len(reader.problems) > count:
         return None
-    return None if type_ == "once" and start_at is None else spec
+    return None if type_ == "once" and start_at is None else timing
 
 
-def parsed(spec: ScheduleSpec, *, anchor: datetime) -> Trigger:
-    """Raises InvalidSchedule. `anchor`: what an interval without a start is counted from."""
-    return parse_trigger(
-        spec.type,
-        spec.expression,
-        zone=spec.zone,
-        anchor=anchor,
-        start=spec.start_at,
-        end=spec.end_at,
-        hash_id=HASHED_BEFORE_STORED,
-    )
-
-
-def _check(reader: Reader, spec: ScheduleSpec, anchor: datetime) -> None:
+def _check(reader: Reader, timing: Timing, anchor: datetime, hash_id: str) -> None:
     """Also beside a zone or a date that was refused: who mends one must not be told of the other only then."""
     refused = {problem.field for problem in reader.problems}
     try:
-        parsed(spec, anchor=anchor)
+        check_jitter(timing.spec.jitter_seconds, timing.trigger(anchor=anchor, hash_id=hash_id, at_once=anchor))
     except InvalidSchedule as refusal:
         if refusal.field not in refused:
-            _note(reader, refusal, spec.type)
-
-
-def _read_type(reader: Reader) -> str:
-    if reader.raw.get("schedule_type") == "fixed_delay":
-        sentence = "The type fixed_delay cannot be scheduled; take interval, which counts from start to start."
-        reader.refuse("schedule_type", EXPECTED["schedule_type"], sentence)
-        return "once"
-    return reader.choice("schedule_type", "once", SCHEDULE_TYPES)
+            _note(reader, refusal, timing.spec.type)
 
 
 def _read_zone(reader: Reader) -> str:
@@ -113,25 +137,45 @@ def _read_zone(reader: Reader) -> str:
     return name
 
 
-def _read_moment(reader: Reader, field: str, zone: str) -> datetime | None:
+def _read_moment(reader: Reader, field: str, zone: str, clocks: Mapping[str, Any]) -> datetime | None:
+    """`clocks`: the gap and fold that say what a time means which clocks skip or show twice."""
     text = reader.text(field, longest=64)
     if not text:
         return None
+    wish = {name: clocks[name] for name in ("gap", "fold") if name in clocks}
     try:
-        return parse_moment(text, zone, end_of_day=field == "end_date")
+        return parse_moment(text, zone, end_of_day=field == "end_date", **wish)
     except InvalidSchedule as refusal:
         _note(reader, refusal)
         return None
 
 
-def _refuse_past(reader: Reader, start_at: datetime, now: datetime, *, is_edit: bool) -> None:
-    """`start_at` is in the schedule's zone, in which whoever gave it reads a clock."""
+def check_once(reader: Reader, timing: Timing, now: datetime, *, lenient: bool, is_edit: bool = False) -> None:
+    """Refuse a moment that has passed, or in which its calendar is closed.
+
+    The moment is said in the schedule's zone, in which whoever gave it reads a clock.
+    """
+    start_at = timing.spec.start_at
+    assert start_at is not None, "a once without a date is no timing"  # noqa: S101 - for mypy
+    grace = timedelta(seconds=timing.spec.misfire_grace_seconds) if lenient else timedelta(0)
+    said = start_at.astimezone(zone_named(timing.spec.zone)).isoformat()
     if is_edit and start_at <= now:
-        sentence = f"start_date ({start_at.isoformat()}) has passed, and an edit starts nothing; run the job by hand."
+        sentence = f"start_date ({said}) has passed, and an edit starts nothing; run the job by hand."
         reader.refuse("start_date", TO_COME, sentence)
-    elif start_at < now - MISFIRE_GRACE:
-        sentence = f"start_date ({start_at.isoformat()}) lies in the past; leave it out to run the job at once."
+    elif start_at < now - grace:
+        sentence = f"start_date ({said}) lies in the past; leave it out to run the job at once."
         reader.refuse("start_date", TO_COME, sentence)
+    elif first_after(timing.trigger(anchor=now), start_at - datetime.resolution) is None:
+        _refuse_no_fire(reader, timing)
+
+
+def _refuse_no_fire(reader: Reader, timing: Timing) -> None:
+    if timing.calendar is None:
+        reader.refuse("end_date", "an end that leaves a fire", "The schedule would never fire: it ends before it does.")
+        return
+    name = shown(timing.calendar.name)
+    sentence = f"The schedule would never fire: calendar {name} is closed whenever it is due, or it ends before."
+    reader.refuse("calendar", "a calendar that leaves a fire", sentence)
 
 
 def _note(reader: Reader, refusal: InvalidSchedule, type_: str = "") -> None:

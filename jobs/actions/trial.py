@@ -15,6 +15,7 @@ from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
 from jobs.actions.timing import TIMING_FIELDS
+from jobs.actions.upstreams import UPSTREAM_FIELDS
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
 from jobs.store import definitions, wishes
@@ -47,7 +48,7 @@ def try_job(raw: Mapping[str, Any], *, actor: str, now: datetime, of: int | None
 def _trial_of(raw: Mapping[str, Any], of: int | None, now: datetime) -> JobSpec:
     before = spec_of(*definitions.lock(of)) if of is not None else None
     whole = edited(before, raw) if before else dict(raw)
-    whole |= dict.fromkeys(TIMING_FIELDS)
+    whole |= dict.fromkeys((*TIMING_FIELDS, *UPSTREAM_FIELDS))
     name = whole.get("name")
     if name is None or (isinstance(name, str) and not name.strip()):
         whole["name"] = UNNAMED

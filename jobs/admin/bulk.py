@@ -13,10 +13,12 @@ from jobs import actions
 from jobs.actions import InvalidInput
 from jobs.actions.capacity import Capacity, largest_capacity
 from jobs.actions.definition import edited, raw_of, spec_of, zone_to_show
+from jobs.actions.options import stored_calendar
 from jobs.actions.submission import read_job
+from jobs.actions.timing import Timing
 from jobs.admin.bulk_form import BulkEdit
-from jobs.core.expressions import parse_trigger
 from jobs.core.invalid import InvalidSchedule
+from jobs.core.triggers import first_after
 from jobs.models import Job, Schedule
 from jobs.store.specs import JobSpec, ScheduleSpec
 
@@ -161,18 +163,12 @@ def _next_run(
 
 def _next_after(schedule: Schedule, spec: ScheduleSpec, now: datetime) -> datetime | None:
     try:
-        trigger = parse_trigger(
-            spec.type,
-            spec.expression,
-            zone=spec.zone,
-            anchor=schedule.anchor_at,
-            start=spec.start_at,
-            end=spec.end_at,
-            hash_id=str(schedule.pk),
+        trigger = Timing(spec, stored_calendar(spec.calendar_id)).trigger(
+            anchor=schedule.anchor_at, hash_id=str(schedule.pk)
         )
     except InvalidSchedule:
         return None  # the zone left the tz data; the schedule's fault says so on the job's page
-    return trigger.next_after(now)
+    return first_after(trigger, now)
 
 
 def _moment(moment: datetime | None, zone: str) -> str:

@@ -46,7 +46,8 @@ def bulk_edit(
 
 
 def _rows(edit: BulkEdit, chosen: Mapping[int, int | None]) -> list[Row]:
-    jobs = Job.objects.filter(pk__in=chosen).select_related("schedule").order_by("name")
+    jobs = Job.objects.filter(pk__in=chosen).select_related("schedule__calendar").order_by("name")
+    jobs = jobs.prefetch_related("upstream_edges")
     return list(plan(edit, jobs.iterator(chunk_size=100), now=timezone.now()))
 
 

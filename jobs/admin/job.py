@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from jobs import actions
 from jobs.actions import ActionError, Deleted
+from jobs.actions.options import OPTION_FIELDS
 from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
 from jobs.admin.job_form import JobForm
@@ -37,7 +38,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "priority", "schedule__type", "schedule__zone",
         ("created_by", admin.RelatedOnlyFieldListFilter),
     )  # fmt: skip
-    list_select_related = ("schedule", "created_by")
+    list_select_related = ("schedule__calendar", "created_by")
     list_per_page = 50
     search_fields = ("name", "description")
     show_full_result_count = False
@@ -46,6 +47,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     fieldsets = (
         (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
         ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
+        ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
         (
             "Order and limits",

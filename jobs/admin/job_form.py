@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -13,8 +14,10 @@ from jobs.actions.bodies import MASK
 from jobs.actions.definition import raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
 from jobs.core.expressions import SCHEDULE_TYPES
-from jobs.models import Job
+from jobs.core.policies import Overlap
+from jobs.models import Calendar, Job, Schedule
 
+FLAGS = ("retry_jitter", "first_at_once")
 WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
 LINE = {"class": "vTextField", "spellcheck": "false"}
 
@@ -26,6 +29,11 @@ def line(help_text: str = "", label: str | None = None) -> forms.CharField:
 def lines(rows: int, help_text: str = "") -> forms.CharField:
     widget = forms.Textarea(WIDE | {"rows": rows})
     return forms.CharField(required=False, strip=False, help_text=help_text, widget=widget)
+
+
+def choice(choices: Sequence[tuple[str, Any]], help_text: str) -> forms.ChoiceField:
+    """What is not sent is as good as not said."""
+    return forms.ChoiceField(required=False, choices=choices, help_text=help_text)
 
 
 class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
@@ -43,6 +51,20 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     kill_grace_seconds = line("Between TERM and KILL.")
     schedule_type = forms.ChoiceField(choices=[(name, name) for name in SCHEDULE_TYPES])
     schedule_expression = line("30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS]. None for once.")
+    gap = choice(Schedule.Gap.choices, "A fire in an hour that clocks skip.")
+    fold = choice(Schedule.Fold.choices, "A fire in an hour that clocks show twice.")
+    calendar = choice([], "")
+    calendar_action = choice([("skip", "skip it"), ("move", "move it to the end")], "A fire in a closed time.")
+    catch_up = choice([("one", "the latest, as one"), ("skip", "nothing"), ("all", "the latest N")], "Of missed fires.")
+    catch_up_limit = line("N of these.")
+    misfire_grace_seconds = line("A fire is missed if it is later than this.")
+    overlap = choice([(policy.value, policy.value) for policy in Overlap], "A fire while a run has not ended.")
+    queue_bound = line("With queue: how many may wait.")
+    jitter_seconds = line("Each starts up to this much later.")
+    first_at_once = forms.BooleanField(
+        required=False,
+        help_text="interval, fixed_delay: the first when the job is made; an edit starts nothing.",
+    )
     start_date = line("ISO date or moment. A once without it runs only when asked.")
     end_date = line("Inclusive.")
     timezone = line()
@@ -71,6 +93,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        names = Calendar.objects.values_list("name", flat=True)
+        calendars = [("", "none"), *((name, name) for name in names)]
+        self.fields["calendar"] = choice(calendars, "What is closed keeps fires from happening.")
         self.initial = self._stored() if self.instance.pk else {**NEW, **self.initial}
 
     def _stored(self) -> dict[str, Any]:
@@ -89,7 +114,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     def raw(self) -> dict[str, Any]:
         """The API's fields as they were entered, for create_job or change_job."""
         values = {name: value for name, value in self.cleaned_data.items() if name != "revision"}
-        return raw_from_form(values | {"retry_jitter": "yes" if values["retry_jitter"] else "no"})
+        return raw_from_form(values | {name: "yes" if values[name] else "no" for name in FLAGS})
 
     @property
     def edited_revision(self) -> int | None:
@@ -120,5 +145,6 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 NEW = {
     "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
     "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
-    "retry_jitter": True, "priority": Job.Priority.MEDIUM,
+    "retry_jitter": True, "priority": Job.Priority.MEDIUM, "catch_up_limit": "3", "misfire_grace_seconds": "60",
+    "queue_bound": "10", "jitter_seconds": "0",
 }  # fmt: skip

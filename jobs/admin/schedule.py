@@ -13,13 +13,15 @@ from jobs.models import Schedule
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnlyAdmin):
     list_display = (
-        "id", "job_link", "type", "expression", "zone", moment("next_at", "next"), moment("last_logical_at", "last"),
+        "id", "job_link", "type", "expression", "zone", "calendar", "overlap", "catch_up",
+        moment("next_at", "next"), moment("last_logical_at", "last"),
         "skipped_in_a_row", "fault",
     )  # fmt: skip
     list_filter = (
-        "type", "zone", ("next_at", admin.EmptyFieldListFilter), ("fault", admin.EmptyFieldListFilter),
+        "type", "zone", "calendar", "overlap", "catch_up",
+        ("next_at", admin.EmptyFieldListFilter), ("fault", admin.EmptyFieldListFilter),
     )  # fmt: skip
-    list_select_related = ("job",)
+    list_select_related = ("job", "calendar")
     search_fields = ("job__name", "expression", "zone")
     ordering = ("next_at", "id")
 

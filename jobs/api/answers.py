@@ -51,6 +51,17 @@ class ListedJob(Schema):
     start_date: Moment | None
     end_date: Moment | None
     timezone: str | None
+    gap: str
+    fold: str
+    calendar: str | None
+    calendar_action: str
+    catch_up: str
+    catch_up_limit: int
+    misfire_grace_seconds: float
+    overlap: str
+    queue_bound: int
+    jitter_seconds: float
+    first_at_once: bool
     schedule: str
     next_run: Moment | None
     max_retries: int
@@ -69,7 +80,9 @@ class ListedJob(Schema):
     priority: int
     priority_name: str
     tags: list[str]
-    depends_on: list[str]
+    depends_on: list[int]
+    upstream_rule: str
+    not_before: str
     keep_workspace: bool | None
     notify_email: str
     notify_webhook: str
@@ -91,6 +104,7 @@ class FullJob(ListedJob):
 
 class ChangedJob(FullJob):
     changed: list[str]
+    with_it: list[str]
 
 
 class DeletedJob(Schema):
@@ -141,9 +155,62 @@ class ScheduledJob(Schema):
     fault: str
 
 
+class Marks(Schema):
+    at: Moment
+    says: list[str]
+
+
+class LeftOutFires(Schema):
+    at: Moment
+    count: int
+    code: str
+    says: str
+
+
 class PreviewedSchedule(Schema):
-    fires: list[Moment]
     description: str
+    fires: list[Moment]
+    marks: list[Marks]
+    left_out: list[LeftOutFires]
+    starts: list[Moment]
+    follows: str
+    at_once: list[Moment] | None
+    missed: int | None
+    tzdata_version: str
+
+
+class SkippedFires(Schema):
+    event_id: int
+    at: Moment
+    logical_at: Moment
+    code: str
+    reason: str
+    count: int
+
+
+class Closed(Schema):
+    begins: Moment
+    ends: Moment
+    says: str
+
+
+class CalendarAnswer(Schema):
+    calendar_id: int
+    name: str
+    timezone: str
+    blackouts: list[dict[str, str]]
+    business_days: str
+    holidays: list[str]
+    description: str
+    closures: list[Closed]
+    used_by: int
+    updated_at: Moment
+
+
+class DeletedCalendar(Schema):
+    calendar_id: int
+    name: str
+    status: str
 
 
 class AttemptAnswer(Schema):
@@ -205,6 +272,17 @@ class HoldAnswer(Schema):
     unknown_because: str
 
 
+class QueuedAnswer(Schema):
+    instance_id: int
+    job_id: int
+    job_name: str
+    tenant: str
+    queued_at: Moment | None
+    cpu_cores_required: int
+    memory_mb_required: int
+    hold: HoldAnswer | None
+
+
 class InstanceAnswer(Schema):
     instance_id: int
     job_id: int
@@ -230,10 +308,77 @@ class InstanceAnswer(Schema):
     generation: int
     cause: str
     retry_of: int | None
+    first_cause: int | None
+    backfill: int | None
     cancel_requested_at: Moment | None
     cancel_requested_by: str
     created_by: str
     created_at: Moment
+
+
+class RetriedAnswer(Schema):
+    instance_id: int
+    job_id: int
+    logical_at: Moment
+    is_new: bool
+    also: list[int]
+
+
+class WorkflowSquare(Schema):
+    instance_id: int
+    status: str
+    generation: int
+    first_cause: int | None
+
+
+class WorkflowJob(Schema):
+    job_id: int
+    name: str
+    depends_on: list[int]
+    upstream_rule: str
+    not_before: str
+    paused: bool
+    dates: dict[str, WorkflowSquare]
+
+
+class WorkflowAnswer(Schema):
+    job_id: int
+    schedule: str
+    dates: list[Moment]
+    jobs: list[WorkflowJob]
+
+
+class WorkflowRun(Schema):
+    logical_at: Moment
+    instances: dict[str, int]
+
+
+class BackfillPlan(Schema):
+    job_id: int
+    jobs: list[str]
+    dates: int
+    existing: int
+    first: Moment | None
+    last: Moment | None
+    detail: str
+
+
+class BackfillAnswer(Schema):
+    backfill_id: int
+    job_id: int
+    status: str
+    first: Moment
+    last: Moment
+    next: Moment | None
+    concurrency: int
+    only_missing: bool
+    dates: int
+    made: int
+    instances: dict[str, int]
+    detail: str
+    created_by: str
+    created_at: Moment
+    ended_at: Moment | None
 
 
 class CancelAnswer(Schema):
@@ -294,5 +439,6 @@ class DrainAnswer(Schema):
 class SystemHealth(Schema):
     status: str
     detail: str
+    tzdata_version: str
     instances: dict[str, int]
     nodes: list[NodeHealth]

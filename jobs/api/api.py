@@ -7,7 +7,22 @@ from typing import Any
 from django.urls import re_path
 from ninja import NinjaAPI
 
-from jobs.api import attempts, instances, jobs, limits, logs, nodes, problems, schedules, system
+from jobs.api import (
+    attempts,
+    backfills,
+    calendars,
+    forecast,
+    instances,
+    jobs,
+    limits,
+    logs,
+    nodes,
+    problems,
+    queue,
+    schedules,
+    system,
+    workflows,
+)
 from jobs.api.auth import BearerToken, SignedInUser
 from jobs.api.docs import DocsPage
 from jobs.api.strict import strict_query
@@ -43,11 +58,16 @@ problems.install(api)
 api.add_decorator(strict_query)
 for router in (
     schedules.router,
+    calendars.router,
     jobs.router,
     instances.router,
+    queue.router,
     attempts.router,
     logs.router,
+    workflows.router,
+    backfills.router,
     nodes.router,
+    forecast.router,
     limits.router,
     system.router,
 ):

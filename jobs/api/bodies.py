@@ -11,14 +11,25 @@ Text = str | None
 
 
 class ScheduleFields(Schema):
-    schedule_type: Literal["once", "interval", "cron", "daily", "weekly"] = "once"
+    schedule_type: Literal["once", "interval", "fixed_delay", "cron", "daily", "weekly"] = "once"
     schedule_expression: Text = Field(None, description="30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS].")
     start_date: Text = Field(None, description="ISO date or moment; without offset it is local to `timezone`.")
     end_date: Text = Field(None, description="Inclusive; a bare date is that whole day.")
     timezone: Text = Field(None, description="IANA name; the site's default unless given.")
+    gap: Literal["default", "run_after", "skip"] = Field("default", description="A fire in an hour that clocks skip.")
+    fold: Literal["default", "first", "second", "both"] = Field("default", description="One in an hour shown twice.")
+    calendar_action: Literal["skip", "move"] = Field("skip", description="What becomes of a fire in a closed time.")
+    catch_up: Literal["skip", "one", "all"] = Field("one", description="What becomes of missed fires.")
+    catch_up_limit: int = Field(3, ge=1, le=1000, description="How many of them, with `all`.")
+    misfire_grace_seconds: float = Field(60, ge=1, description="A fire is missed if it is later than this.")
+    overlap: Literal["skip", "queue", "allow", "replace"] = Field("skip", description="While one has not ended.")
+    queue_bound: int = Field(10, ge=1, le=1000, description="How many may wait behind it, with `queue`.")
+    jitter_seconds: float = Field(0, ge=0, le=86_400, description="Each starts up to this much later.")
+    first_at_once: bool = Field(False, description="interval, fixed_delay: the first when the job is made.")
 
 
 class JobFields(ScheduleFields):
+    calendar: Text = Field(None, description="The name of a calendar of closed times.")
     name: str = Field(description="1 to 200 characters, unlike that of any other job.")
     description: str = ""
     kind: Literal["script", "command"] | None = Field(None, description="Follows from what is given.")
@@ -46,11 +57,29 @@ class JobFields(ScheduleFields):
     rates: list[str] = Field([], description="Names of rates (see limits) that each start takes from.")
     priority: int | Literal["low", "medium", "high", "critical"] = 1
     tags: list[str] = []
-    depends_on: list[str] = Field([], max_length=0)
+    depends_on: list[int | str] = Field([], description="Jobs that must end first, by id or name.")
+    upstream_rule: Literal["all_success", "all_done", "any_failed"] = "all_success"
+    not_before: str = Field("", description="Time of day, HH:MM, before which it does not run; in its workflow's zone.")
     keep_workspace: bool | None = None
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
+
+
+class CalendarFields(Schema):
+    name: str = Field(description="1 to 100 characters, unlike that of any other calendar.")
+    timezone: Text = Field(None, description="IANA name; UTC unless given.")
+    blackouts: list[dict[str, str]] = Field([], description="from, to, name; with days it comes again each week.")
+    business_days: Text = Field(None, description="Such as mon-fri; every day unless given.")
+    holidays: list[str] = Field([], description="Dates on which it is closed.")
+
+
+class BackfillFields(Schema):
+    first: str = Field(description="Of the window; a bare date is its first moment, in the schedule's zone.")
+    last: str = Field(description="Of the window, inclusive, not in the future; a bare date is that whole day.")
+    concurrency: int = Field(1, ge=1, le=100, description="How many dates may be under way at once.")
+    only_missing: bool = Field(True, description="A job that has an instance of a date gets no other one for it.")
+    dry_run: bool = Field(False, description="Say what it would make, and store nothing.")
 
 
 class LimitFields(Schema):
@@ -62,8 +91,12 @@ class LimitFields(Schema):
 
 
 class PreviewFields(ScheduleFields):
+    calendar: str | dict[str, Any] | None = Field(None, description="A calendar's name, or a calendar spelled out.")
     after: Text = Field(None, description="As if the schedule were saved at this moment; now unless given.")
     count: int = Field(10, ge=1, le=500)
+    anchor: Text = Field(None, description="What an interval without start is counted from; `after` unless given.")
+    hash_id: Text = Field(None, description="What `H` in a cron line is hashed from: a schedule's id, or any text.")
+    down_from: Text = Field(None, description="As if nothing had run from then until `after`: what is made up for?")
 
 
 def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:

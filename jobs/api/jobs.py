@@ -10,12 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import P, QueryEx, Router, Status
 
-from jobs import actions
+from jobs import actions, skips
 from jobs.actions import NotFound
+from jobs.actions.definition import zone_to_show
 from jobs.api import answers, bodies, instances, pages
 from jobs.api.auth import actor_of
 from jobs.api.moments import iso
-from jobs.api.shapes import full_job, listed_job
+from jobs.api.shapes import full_job, listed_job, schedule_of
 from jobs.api.strict import identifier, json_object
 from jobs.models import Job
 
@@ -29,8 +30,11 @@ HEAVY = ("body", "environment")
     openapi_extra=bodies.described(bodies.JobFields),
 )
 def create_job(request: HttpRequest) -> Any:
-    """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance."""
-    created = actions.create_job(json_object(request), actor=actor_of(request), now=timezone.now())
+    """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance.
+
+    A `once` whose moment has passed is refused.
+    """
+    created = actions.create_job(json_object(request), actor=actor_of(request), now=timezone.now(), lenient=False)
     answer = {
         "job_id": created.job_id,
         "name": created.name,
@@ -52,7 +56,8 @@ def list_jobs(
     limit: QueryEx[int, P(ge=1, le=500)] = 50,
 ) -> Any:
     """Newest first, without what they run and its variables."""
-    found = Job.objects.select_related("schedule", "created_by").defer(*HEAVY).order_by("-pk")
+    found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related("upstream_edges")
+    found = found.defer(*HEAVY).order_by("-pk")
     if name:
         found = found.filter(name__icontains=name)
     if paused is not None:
@@ -76,17 +81,18 @@ def change_job(request: HttpRequest, job_id: str) -> Any:
     """Change the fields that are given; null gives one its default. Never starts anything."""
     number = identifier("job", job_id)
     changed = actions.change_job(number, json_object(request), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed}
+    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
 
 
 @router.delete("/jobs/{job_id}", response={200: answers.DeletedJob, 202: answers.DeletedJob, **answers.REFUSALS})
-def delete_job(request: HttpRequest, job_id: str, cancel: bool = False) -> Any:
-    """Delete it with its history; 409 while instances of it have not ended.
+def delete_job(request: HttpRequest, job_id: str, cancel: bool = False, release: bool = False) -> Any:
+    """Delete it with its history; 409 while instances of it have not ended, or other jobs wait for it.
 
-    With `cancel=true` these are cancelled. 202 says that some still run: the job is paused, ask again when they ended.
+    With `cancel=true` these are cancelled, with `release=true` the others wait for it no more. 202 says
+    that some still run: the job is paused, ask again when they ended.
     """
     number = identifier("job", job_id)
-    gone = actions.delete_job(number, actor=actor_of(request), now=timezone.now(), cancel_live=cancel)
+    gone = actions.delete_job(number, actor=actor_of(request), now=timezone.now(), cancel_live=cancel, release=release)
     answer = {"job_id": number, "cancelled": gone.cancelled, "running": gone.running}
     if gone.gone:
         return Status(200, answer | {"status": "deleted", "detail": "The job and its history are deleted."})
@@ -95,9 +101,19 @@ def delete_job(request: HttpRequest, job_id: str, cancel: bool = False) -> Any:
 
 
 @router.post("/jobs/{job_id}/run", response={201: answers.InstanceAnswer, **answers.REFUSALS})
-def run_job(request: HttpRequest, job_id: str) -> Any:
-    """One instance more, due now. While the job is paused it waits."""
-    run = actions.run_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
+def run_job(
+    request: HttpRequest,
+    job_id: str,
+    scope: QueryEx[str | None, P(description="job: only this one; workflow: all of its workflow.")] = None,
+    logical_at: QueryEx[str | None, P(description="The logical date.")] = None,
+) -> Any:
+    """One instance more, due now. While the job is paused it waits.
+
+    A job that begins a workflow takes the whole of it along unless `scope=job`.
+    """
+    number = identifier("job", job_id)
+    date = actions.read_date(number, "logical_at", logical_at) if logical_at else None
+    run = actions.run_job(number, actor=actor_of(request), now=timezone.now(), scope=scope, logical_at=date)
     return Status(201, instances.one(run.instance_id))
 
 
@@ -105,14 +121,14 @@ def run_job(request: HttpRequest, job_id: str) -> Any:
 def pause_job(request: HttpRequest, job_id: str) -> Any:
     """Nothing of it starts until it is resumed; what runs goes on."""
     changed = actions.pause_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed}
+    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
 
 
 @router.post("/jobs/{job_id}/resume", response={200: answers.ChangedJob, **answers.REFUSALS})
 def resume_job(request: HttpRequest, job_id: str) -> Any:
     """Its schedule counts again from now on; what came due meanwhile is not made up for."""
     changed = actions.resume_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed}
+    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
 
 
 @router.post("/jobs/{job_id}/cancel-waiting", response={200: answers.WaitingCancelled, **answers.REFUSALS})
@@ -131,9 +147,33 @@ def job_status(request: HttpRequest, job_id: str, limit: QueryEx[int, P(ge=1, le
     return instances.several(instances.rows().filter(job_id=number)[:limit])
 
 
+@router.get("/jobs/{job_id}/skips", response={200: list[answers.SkippedFires], **answers.REFUSALS})
+def job_skips(
+    request: HttpRequest,
+    job_id: str,
+    before: QueryEx[int | None, P(ge=1, le=pages.LARGEST, description="Only those with a smaller event_id.")] = None,
+    limit: QueryEx[int, P(ge=1, le=500)] = 50,
+) -> Any:
+    """Fires of its schedule that made no instance, newest first, each with the reason and how many they were."""
+    job = _job(job_id)
+    schedule = schedule_of(job)
+    zone = zone_to_show(schedule.zone if schedule else "UTC")
+    return [
+        {
+            "event_id": skip.event_id,
+            "at": iso(skip.at),
+            "logical_at": iso(skip.logical_at, zone),
+            "code": skip.code,
+            "reason": skip.reason,
+            "count": skip.count,
+        }
+        for skip in skips.recent(job.pk, limit, before=before)
+    ]
+
+
 def _job(job_id: str) -> Job:
     number = identifier("job", job_id)
-    job = Job.objects.select_related("schedule", "created_by").filter(pk=number).first()
+    job = Job.objects.select_related("schedule__calendar", "created_by").filter(pk=number).first()
     if job is None:
         raise NotFound("job", number)
     return job

@@ -15,6 +15,7 @@ from jobs.api.health import look
 from jobs.api.moments import iso
 from jobs.api.nodes import Resources, resources_by_node
 from jobs.core.states import LIVE
+from jobs.core.zones import tzdata_version
 from jobs.models import Instance, Node
 from jobs.nodes import state_of
 
@@ -52,6 +53,7 @@ def system_health(request: HttpRequest) -> Any:
     answer = {
         "status": "ok" if health.fine else "failing",
         "detail": health.sentence,
+        "tzdata_version": tzdata_version(),
         "instances": live,
         "nodes": [_node(node, now) for node in health.nodes],
     }

@@ -81,6 +81,7 @@ class _Pass:
         self._foreseen: Prediction | None = None
         self._alone: dict[int, int] = {}
         self._behind: Counter[Needs] = Counter()
+        self._lacks: dict[Demand, str] = {}
 
     def run(self) -> Admission:
         ready = self._around.ready
@@ -148,7 +149,7 @@ class _Pass:
         return hold
 
     def _no_room(self, instance_id: int, needs: Needs) -> Hold | None:
-        lacking = self._around.manager.lacks(needs.demand)
+        lacking = self._lacking(needs.demand)
         if lacking:
             if self._big is None:
                 self._big = self._as_big(instance_id, needs)
@@ -157,6 +158,13 @@ class _Pass:
         if big is None or self._now < big.patient_until or self._ends_before(instance_id, big):
             return None
         return Hold("behind", {"instance": big.instance_id})
+
+    def _lacking(self, demand: Demand) -> str:
+        """Asked once for each demand until something starts: many kinds of needs have the same."""
+        found = self._lacks.get(demand)
+        if found is None:
+            found = self._lacks[demand] = self._around.manager.lacks(demand)
+        return found
 
     def _ends_before(self, instance_id: int, big: _Big) -> bool:
         seconds = self._around.candidate(instance_id).seconds
@@ -178,6 +186,7 @@ class _Pass:
         allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
         if allocation is None:
             raise AssertionError(f"instance {instance_id} was found to fit and then did not")
+        self._lacks.clear()
         self._around.limits.take(instance_id, needs.limits, needs.rates, self._now)
         alone = self._around.ready.alone(instance_id)
         if alone is not None:

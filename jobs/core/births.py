@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from jobs.core.decisions import Birth
 from jobs.core.graph import Graph
@@ -16,6 +16,10 @@ from jobs.core.records import Job
 from jobs.core.states import Status
 from jobs.core.weektimes import parse_clock
 from jobs.core.zones import zone_named
+
+# What was missed gets its place in the order as if it came so much later: thirty days of backlog are not to make late
+# what is due now, and after that time it is its turn whatever comes.
+YIELDS = timedelta(hours=1)
 
 
 class Births:
@@ -52,7 +56,8 @@ class Births:
     ) -> Birth:
         if due_at > now:
             return Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
-        key = self._places.of_birth(job, now, due_at)
+        missed = now - date > timedelta(seconds=policy.misfire_grace_seconds)
+        key = self._places.of_birth(job, now + YIELDS if missed else now, due_at)
         return Birth(job.id, date, due_at, Status.QUEUED, now, key, policy.serial, bound)
 
 

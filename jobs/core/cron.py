@@ -45,9 +45,8 @@ def parse_cron(expression: str, hash_id: str = "") -> WallTimes:
     ]
     _, minute, hour, date, _, weekday = checked
     if any(field.hashed for field in checked) and not hash_id:
-        raise InvalidSchedule(
-            EXPRESSION, f"{expression!r} has an H, a value made from the id of the schedule, but there is none yet."
-        )
+        sentence = f"{expression!r} has an H, a value made from the schedule's id; there is none yet, give hash_id."
+        raise InvalidSchedule(EXPRESSION, sentence)
     seconds, minutes, hours, dates, months, weekdays = _read(checked, hash_id)
     days = DayRule(
         months=months,

@@ -55,12 +55,13 @@ class Dates:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._waiting: defaultdict[datetime, dict[int, int]] = defaultdict(dict)  # date -> instance id -> job id
+        # date -> job id -> ids of its instances that wait
+        self._waiting: defaultdict[datetime, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._standing: defaultdict[datetime, dict[int, _Standing]] = defaultdict(dict)
 
     def wait(self, instance: Instance) -> None:
         """It waits for its upstreams. Put it here before they are noted."""
-        self._waiting[instance.logical_at][instance.id] = instance.job_id
+        self._waiting[instance.logical_at][instance.job_id].add(instance.id)
 
     def note(self, instance: Instance, job: Job) -> list[int]:
         """How an instance of a workflow stands now; returns those that wait for it, to be judged again."""
@@ -69,19 +70,27 @@ class Dates:
             return []
         blame = instance.blame or Blame(instance.id, job.name, instance.status)
         self._standing[date][instance.job_id] = _Standing(instance.id, instance.generation, instance.status, blame)
-        dependents = set(self._graph.dependents(instance.job_id))
-        found = sorted(id_ for id_, job_id in self._waiting.get(date, {}).items() if job_id in dependents)
+        waiting = self._waiting[date]
+        found = sorted(id_ for job_id in self._graph.dependents(instance.job_id) for id_ in waiting.get(job_id, ()))
         self._tidy(date)
         return found
 
     def waiting_of(self, job_id: int) -> list[int]:
         """Its instances that wait for upstreams, to be judged again after an edit."""
-        return sorted(i for waiting in self._waiting.values() for i, job in waiting.items() if job == job_id)
+        return sorted(i for waiting in self._waiting.values() for i in waiting.get(job_id, ()))
 
     def forget(self, instance: Instance) -> None:
         """It waits no more."""
-        self._waiting.get(instance.logical_at, {}).pop(instance.id, None)
+        waiting = self._waiting[instance.logical_at]
+        waiting[instance.job_id].discard(instance.id)
+        if not waiting[instance.job_id]:
+            del waiting[instance.job_id]
         self._tidy(instance.logical_at)
+
+    def drop_job(self, job_id: int) -> None:
+        """How its instances stand need not be remembered, on no date."""
+        for standing in self._standing.values():
+            standing.pop(job_id, None)
 
     def judge(self, instance: Instance, rule: UpstreamRule) -> Judgement:
         """What the upstreams of its date make of it. One that has no instance of that date is waited for."""

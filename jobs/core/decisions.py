@@ -57,10 +57,14 @@ class Fire:
 
 @dataclass(frozen=True, slots=True)
 class Rearm:
-    """A schedule that counts from the end of the last run fires next at `next_at`."""
+    """A schedule that counts from the end of the last run fires next at `next_at`.
+
+    Refused if that is known already, or if the job was edited or paused meanwhile.
+    """
 
     schedule_id: int
     job_id: int
+    job_revision: int
     next_at: datetime
 
 

@@ -9,7 +9,7 @@ from jobs.core import retry
 from jobs.core.decisions import Finish, Pause
 from jobs.core.known import KnownInstances, Run
 from jobs.core.records import Instance, Outcome
-from jobs.core.states import ENDED_BY, LIVE, OutcomeKind, Status
+from jobs.core.states import ENDED_BY, LIVE, OutcomeKind, Status, check_move
 
 FAILURES = frozenset({Status.FAILED, Status.TIMEOUT})
 
@@ -29,6 +29,24 @@ class Endings:
         status, retry_at = self._what_follows(instance, outcome, now)
         lost = instance.lost_attempts + (outcome.kind is OutcomeKind.LOST)
         self._known.move(instance.id, status, retry_at=retry_at, lost_attempts=lost)
+        return self._finish(instance, run, outcome, status, retry_at, usual)
+
+    def abandon(self, instance: Instance, run: Run, outcome: Outcome) -> tuple[Finish, *tuple[Pause, ...]]:
+        """The instance ends, its attempt does not. No other attempt follows: it would run beside this one."""
+        status = ENDED_BY[outcome.kind]
+        check_move(instance.status, status)
+        self._known.abandoned(instance.id)
+        return self._finish(instance, run, outcome, status)
+
+    def _finish(
+        self,
+        instance: Instance,
+        run: Run,
+        outcome: Outcome,
+        status: Status,
+        retry_at: datetime | None = None,
+        usual: float | None = None,
+    ) -> tuple[Finish, *tuple[Pause, ...]]:
         failures = self._known.note_end(instance.job_id, failed=status in FAILURES) if _counts(status) else None
         finish = Finish(
             instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at, usual, failures

@@ -18,8 +18,10 @@ from jobs.core.ending import Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
 from jobs.core.inputs import (
+    Abandoned,
     AdmissionChanged,
     Began,
+    CancelAsked,
     Ended,
     Input,
     InstanceGone,
@@ -39,6 +41,8 @@ from jobs.core.prediction import Holding, expected_end
 from jobs.core.records import Allocation, Hold, Instance, Job
 from jobs.core.states import LIVE, TERMINAL, WAITING, Status
 from jobs.core.waiting import Waiting
+
+REPLACED = "was replaced by a newer instance of its job"
 
 
 class Engine:
@@ -80,8 +84,10 @@ class Engine:
         for told in inputs:
             decisions.extend(self._take(told, now))
         decisions.extend(self._fire(now))
-        decisions.extend(self.waiting.dismiss_late(now))
-        decisions.extend(self.waiting.judge())
+        dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
+        decisions.extend(dismissed)
+        for job_id in dict.fromkeys(one.job_id for one in dismissed):
+            decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
         decisions.extend(self._admit(now, load))
         return Plan(tuple(_without_superseded(decisions)), self.wake_at())
@@ -124,6 +130,10 @@ class Engine:
                 return self._ended(told, now)
             case Began():
                 return self._began(told)
+            case Abandoned():
+                return self._abandoned(told)
+            case CancelAsked(instance_id, code, reason):
+                return self._withdraw(instance_id, code, reason, now)
             case InstanceSeen(instance):
                 return self._seen(instance, now)
             case InstanceGone(instance_id):
@@ -161,6 +171,9 @@ class Engine:
         if run is None or run.token != told.token:
             return ()
         instance = self.known.instances[told.instance_id]
+        if run.abandoned:
+            self._forget(instance.id)
+            return self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))
         self._release(instance.id)
         self.known.stopped(instance.id)
         finish, *pauses = self._endings.of(instance, run, told.outcome, now)
@@ -169,7 +182,17 @@ class Engine:
             return [finish]
         if instance.job_id in self.graph:
             self.waiting.noted(replace(instance, status=finish.status))
-        return [finish, *pauses, *self.schedules.ended(instance.job_id, told.outcome.ended_at)]
+        # By a clock that was set back since, it ends in the future: nothing is to be counted from there.
+        return [finish, *pauses, *self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))]
+
+    def _abandoned(self, told: Abandoned) -> Sequence[Decision]:
+        run = self.known.running.get(told.instance_id)
+        if run is None or run.token != told.token or run.abandoned:
+            return ()
+        instance = self.known.instances[told.instance_id]
+        finish, *pauses = self._endings.abandon(instance, run, told.outcome)
+        self.waiting.noted(replace(instance, status=finish.status))
+        return [finish, *pauses]
 
     def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:
         run = self.known.running.get(instance.id)
@@ -194,6 +217,8 @@ class Engine:
 
     def _seen_while_running(self, instance: Instance, run: Run) -> Sequence[Decision]:
         """Whatever became of its row, the process is this node's until it has ended, and so are its cores."""
+        if run.abandoned:
+            return ()
         if instance.status is Status.RUNNING and not instance.cancel_requested:
             return ()
         if instance.status is Status.RUNNING:
@@ -230,6 +255,7 @@ class Engine:
     def _job_gone(self, job_id: int) -> None:
         self.schedules.remove_job(job_id)
         self.graph.drop(job_id)
+        self.waiting.job_gone(job_id)
         self.limits.set_job(job_id, None)
         for instance in self.known.waiting_of(job_id):
             self._forget(instance.id)
@@ -255,23 +281,22 @@ class Engine:
         for one in fired:
             decisions.append(one.fire)
             for instance_id in one.replaced:
-                decisions.extend(self._replace(instance_id))
+                decisions.extend(self._withdraw(instance_id, "replaced", REPLACED, now))
         return decisions
 
-    def _replace(self, instance_id: int) -> Sequence[Decision]:
-        """An instance is cancelled because a newer one of its job is to run instead."""
+    def _withdraw(self, instance_id: int, code: str, reason: str, now: datetime) -> Sequence[Decision]:
+        """An instance is cancelled: because a newer one of its job is to run instead, or because it is wished."""
         instance = self.known.instances.get(instance_id)
-        reason = "was replaced by a newer instance of its job"
-        if instance is None or instance.cancel_requested:
+        run = self.known.running.get(instance_id)
+        if instance is None or instance.cancel_requested or (run is not None and run.abandoned):
             return ()
         if instance.status in WAITING:
-            dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, "replaced", reason)
+            dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, code, reason)
             self._held.pop(instance_id, None)
             self.waiting.dismiss(dismiss)
-            return [dismiss]
+            return [dismiss, *self.schedules.ended(instance.job_id, now)]
         self.known.wish_cancel(instance_id)
         decisions: list[Decision] = [Withdraw(instance.id, instance.job_id, reason)]
-        run = self.known.running.get(instance_id)
         if run is not None:
             decisions.append(Stop(instance_id, run.attempt, run.token))
         return decisions

@@ -22,9 +22,7 @@ from jobs.core.zones import zone_named
 
 __all__ = ["InvalidSchedule", "parse_interval", "parse_moment", "parse_trigger"]
 
-SCHEDULE_TYPES = ("once", "interval", "cron", "daily", "weekly")
-# What the service schedules by the calendar alone; fixed_delay needs to be told of ends.
-TRIGGER_TYPES = (*SCHEDULE_TYPES, "fixed_delay")
+SCHEDULE_TYPES = ("once", "interval", "cron", "daily", "weekly", "fixed_delay")
 
 
 def parse_trigger(
@@ -69,7 +67,7 @@ def parse_trigger(
         trigger = WallClock(WALL_CLOCK[schedule_type](text, hash_id), rules, start, end)
         _refuse_if_always_skipped(trigger, text, anchor)
     else:
-        expected = ", ".join(TRIGGER_TYPES)
+        expected = ", ".join(SCHEDULE_TYPES)
         raise InvalidSchedule(TYPE, f"{schedule_type!r} is no type of schedule; expected one of {expected}.")
     return trigger if calendar is None else in_calendar(trigger, calendar, calendar_action)
 

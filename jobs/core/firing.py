@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
 from jobs.core.inputs import ScheduleChanged
 from jobs.core.known import KnownInstances
+from jobs.core.marks import in_gaps
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import Instance, Job
 from jobs.core.timetable import Timetable
@@ -49,7 +50,11 @@ class Schedules:
         self._timetable: Timetable[int] = Timetable()
         self._flags: list[Flag] = []
 
-    def put(self, told: ScheduleChanged) -> list[Flag]:
+    def __contains__(self, schedule_id: int) -> bool:
+        """Whether it is watched: it may still fire."""
+        return schedule_id in self._watched
+
+    def put(self, told: ScheduleChanged) -> list[Flag | Rearm]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
         watched = _Watched(told.job_id, told.trigger, told.watched_from, told.policy, told.zone)
@@ -60,7 +65,9 @@ class Schedules:
         if following is not None or is_following(told.trigger):
             self._of_job[told.job_id] = told.schedule_id
             self._wait_for(told.schedule_id, watched, following)
-        return []
+        if following is None or told.next_at is not None or not is_following(told.trigger):
+            return []
+        return [self._rearm(told.schedule_id, told.job_id, following)]
 
     def remove(self, schedule_id: int) -> None:
         watched = self._watched.pop(schedule_id, None)
@@ -105,12 +112,15 @@ class Schedules:
             self.remove(schedule_id)
             return []
         self._wait_for(schedule_id, watched, following)
-        return [Rearm(schedule_id, job_id, following)]
+        return [self._rearm(schedule_id, job_id, following)]
+
+    def _rearm(self, schedule_id: int, job_id: int, following: datetime) -> Rearm:
+        return Rearm(schedule_id, job_id, self._known.job(job_id).revision, following)
 
     def _first(self, told: ScheduleChanged) -> datetime | None:
         if not is_following(told.trigger):
             return told.trigger.next_after(told.watched_from)
-        if self._known.under_way([told.job_id]):
+        if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
         return told.next_at or told.trigger.after_end(told.watched_from)
 
@@ -126,10 +136,10 @@ class Schedules:
             latest, due = latest_between(watched.trigger, first, now) or first, _due(watched, now)
             after = watched.trigger.next_after(latest)
         made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
-        if not due.fires:
-            skips = (Skip("missed", "was due while nothing was running", latest, due.missed),)
+        if due.missed:
+            skips = (_missed(watched, due, latest), *skips)
         following = self._go_on(schedule_id, watched, now, after, made=bool(made))
-        skips = (*_blocked(watched, now), *skips)
+        skips = (*_blocked(watched, now), *_in_gaps(watched, now), *skips)
         fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
         return Fired(fire, replaced)
 
@@ -181,8 +191,9 @@ class Schedules:
         return tuple(made), tuple(skips), replaced
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
-        """What is under way of the job, or of its workflow, for another date."""
-        return [other for other in self._known.under_way(self._births.workflow(job_id)) if other.logical_at != date]
+        """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""
+        found = self._known.under_way(self._births.workflow(job_id))
+        return [other for other in found if other.logical_at != date and not other.backfill]
 
     def _refusal(
         self, policy: FirePolicy, job_id: int, others: Iterable[Instance]
@@ -236,6 +247,23 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
         return ()
     reason = f"falls in {found.first.says}"
     return (Skip("blackout", reason, found.first.begins, found.count),)
+
+
+def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
+    """What came due and is not made up for: all of it, or all but the latest."""
+    first = latest if is_following(watched.trigger) else watched.trigger.next_after(watched.seen_until)
+    reason = "was due while nothing was running"
+    if len(due.fires) == 1:
+        reason += f"; the fire of {due.fires[0].isoformat()} stands for it"
+    elif due.fires:
+        reason += f"; only the latest {len(due.fires)} are made up for"
+    return Skip("missed", reason, first or latest, due.missed)
+
+
+def _in_gaps(watched: _Watched, now: datetime) -> Iterator[Skip]:
+    """What does not exist since the last fire because clocks went forward."""
+    for gone in in_gaps(watched.trigger, watched.seen_until, now):
+        yield Skip(gone.code, gone.says, gone.at, gone.count)
 
 
 def _flag(schedule_id: int, job_id: int, error: Exception) -> Flag:

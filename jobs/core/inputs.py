@@ -29,7 +29,7 @@ class ScheduleChanged:
     """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did.
 
     `zone` is what the times of day of its workflow are read in. `next_at`: where a schedule that counts from the end of
-    the last run has got to; None: it has to be worked out.
+    the last run has got to; None: it has to be worked out, or, with `waits_for_end`, an end will tell.
     """
 
     schedule_id: int
@@ -39,6 +39,7 @@ class ScheduleChanged:
     policy: FirePolicy = DEFAULT_POLICY
     zone: str = "UTC"
     next_at: datetime | None = None
+    waits_for_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,27 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Abandoned:
+    """The instance ends with `outcome` although its attempt still runs and cannot be ended, as a thread cannot.
+
+    What the attempt holds stays held, and its instance stays one to overlap with, until `Ended` comes.
+    """
+
+    instance_id: int
+    token: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    """Somebody wants the instance to end; for those without a store of their own that writes wishes down."""
+
+    instance_id: int
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class AdmissionChanged:
     """Whether this node may start anything; `stopped` is the sentence that says why not, empty when it may."""
 
@@ -102,6 +124,8 @@ Input = (
     | InstanceGone
     | Began
     | Ended
+    | Abandoned
+    | CancelAsked
     | AdmissionChanged
     | LimitsChanged
 )

@@ -28,12 +28,13 @@ class UnknownJobError(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An attempt in flight on this node."""
+    """An attempt in flight on this node. `abandoned`: its instance has ended without it."""
 
     token: str
     attempt: int
     allocation: Allocation
     since: datetime
+    abandoned: bool = False
 
 
 class KnownInstances:
@@ -140,6 +141,10 @@ class KnownInstances:
     def wish_cancel(self, instance_id: int) -> None:
         self.put(replace(self.instances[instance_id], cancel_requested=True))
 
+    def abandoned(self, instance_id: int) -> None:
+        """Its instance has ended for everybody else; here it goes on being one that runs, as its attempt does."""
+        self.running[instance_id] = replace(self.running[instance_id], abandoned=True)
+
     def stopped(self, instance_id: int) -> None:
         """No process of it is left on this node."""
         self.running.pop(instance_id, None)
@@ -151,6 +156,10 @@ class KnownInstances:
     def busy_with(self, job_id: int, *, but: int) -> int | None:
         """An instance of the job, other than `but`, that runs anywhere or waits to be tried again."""
         return next((i for i in self._busy.get(job_id, ()) if i != but), None)
+
+    def has_instances(self, job_id: int) -> bool:
+        """Whether any of the job has not ended."""
+        return bool(self._of_job.get(job_id))
 
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]

@@ -68,6 +68,11 @@ class Limits:
             else:
                 maxima[key] = maximum
 
+    @property
+    def rates(self) -> Mapping[str, Rate]:
+        """The buckets by name, with what is in them."""
+        return self._rates
+
     def that_bind(self, keys: Iterable[str], rates: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Those of the keys and rates that a limit exists for."""
         return tuple(k for k in keys if k in self._maxima), tuple(r for r in rates if r in self._rates)
@@ -80,6 +85,10 @@ class Limits:
 
     def release(self, holder: int) -> None:
         self._in_use.subtract(self._held.pop(holder, ()))
+
+    def holders(self, key: str) -> list[int]:
+        """Who holds a place of it."""
+        return [holder for holder, keys in self._held.items() if key in keys]
 
     def lacks(self, keys: Iterable[str], rates: Iterable[str], now: datetime) -> tuple[Hold, datetime | None] | None:
         """Why one more may not start now, and when to look again if time alone will tell; None when it may."""

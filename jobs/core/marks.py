@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, pairwise
 
 from jobs.core.calendared import DelayInCalendar, Moved, Skipped, count_in
 from jobs.core.calendars import Calendar, Closure
@@ -17,7 +17,7 @@ from jobs.core.moments import pass_of
 from jobs.core.triggers import AtOnce, Following, Once, Trigger, fires
 from jobs.core.wallclock import WallClock
 from jobs.core.words import clock
-from jobs.core.zones import Change, changes, zone_named
+from jobs.core.zones import Change, changes, offset_at, zone_named
 
 DST_GAP, BLACKOUT = "dst_gap", "blackout"
 MOST_LEFT_OUT = 50
@@ -42,12 +42,19 @@ class Coming:
     follows: str = ""
 
 
-def coming(trigger: Trigger, after: datetime, count: int) -> Coming:
-    """What a preview shows of a trigger that is watched from a moment on."""
+def coming(trigger: Trigger, after: datetime, count: int, zone: str = "") -> Coming:
+    """What a preview shows of a trigger that is watched from a moment on.
+
+    `zone`: the one in which it is shown. Where its clocks have changed since the fire before, that is said too.
+    """
     found = fires(trigger, after, count)
     gone = left_out(trigger, after, found[-1]) if found else ()
     follows = "the others follow, each counted from the end of the one before" if isinstance(trigger, Following) else ""
-    return Coming(tuple((fire, marks(trigger, fire)) for fire in found), gone, follows)
+    said = [marks(trigger, fire) for fire in found]
+    for before, here in pairwise(range(len(found) if zone else 0)):
+        if not said[before] and not said[here]:
+            said[here] = _changed(zone, found[before], found[here])
+    return Coming(tuple(zip(found, said, strict=True)), gone, follows)
 
 
 def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
@@ -70,18 +77,30 @@ def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
 
 def left_out(trigger: Trigger, after: datetime, until: datetime, most: int = MOST_LEFT_OUT) -> tuple[LeftOut, ...]:
     """What is left out in (after, until], in order; at most so many entries of each kind."""
+    gaps = in_gaps(trigger, after, until, most)
+    if not isinstance(trigger, Skipped):
+        return gaps
+    return tuple(sorted([*islice(_blocked(trigger, after, until), most), *gaps], key=lambda found: found.at))
+
+
+def in_gaps(trigger: Trigger, after: datetime, until: datetime, most: int = MOST_LEFT_OUT) -> tuple[LeftOut, ...]:
+    """What does not exist in (after, until] because clocks go forward, in order; at most so many entries."""
     match trigger:
         case WallClock():
             return tuple(islice(_gaps(trigger, after, until), most))
         case Skipped():
-            blocked = islice(_blocked(trigger, after, until), most)
-            inner = (
-                gap for gap in left_out(trigger.trigger, after, until, most) if not trigger.calendar.blocks(gap.at)
-            )
-            return tuple(sorted([*blocked, *inner], key=lambda found: found.at))
+            inner = in_gaps(trigger.trigger, after, until, most)
+            return tuple(gap for gap in inner if not trigger.calendar.blocks(gap.at))
         case Moved() | AtOnce():
-            return left_out(trigger.trigger, after, until, most)
+            return in_gaps(trigger.trigger, after, until, most)
     return ()
+
+
+def _changed(zone: str, before: datetime, fire: datetime) -> tuple[str, ...]:
+    place = zone_named(zone)
+    difference = offset_at(place, fire) - offset_at(place, before)
+    way = "forward" if difference > timedelta(0) else "back"
+    return (f"clocks have gone {way} since the one before",) if difference else ()
 
 
 def _after_gap(trigger: WallClock, fire: datetime) -> Iterator[str]:

@@ -105,6 +105,8 @@ class MemoryStore:
                     instances.add(decision.instance_id)
             elif isinstance(decision, Fire):
                 self._fire(decision, schedules, born)
+            elif isinstance(decision, Rearm):
+                self._rearm(decision, schedules)
             else:
                 self._note_down(decision)
         return Committed(frozenset(instances), frozenset(schedules), tuple(born))
@@ -112,8 +114,6 @@ class MemoryStore:
     def _note_down(self, decision: Decision) -> None:
         """What nobody can be first with."""
         match decision:
-            case Rearm(schedule_id, _, next_at):
-                self.next_at[schedule_id] = next_at
             case Withdraw():
                 self.cancel(decision.instance_id)
             case Pause(job_id):
@@ -137,6 +137,14 @@ class MemoryStore:
                 self.commit([replace(decision, outcome=bare, usual_seconds=None)], at)
             case Fire():
                 self.commit([Flag(decision.schedule_id, decision.job_id, fault)], at)
+
+    def _rearm(self, rearm: Rearm, schedules: set[int]) -> None:
+        job = self.jobs.get(rearm.job_id)
+        stale = job is None or job.revision != rearm.job_revision or job.paused
+        if stale or self.next_at.get(rearm.schedule_id) is not None:
+            schedules.add(rearm.schedule_id)
+        else:
+            self.next_at[rearm.schedule_id] = rearm.next_at
 
     def _fire(self, fire: Fire, schedules: set[int], born: list[Instance]) -> None:
         last = self.last_logical_at.get(fire.schedule_id)
@@ -179,7 +187,7 @@ class MemoryStore:
     def _taken(self, birth: Birth) -> bool:
         """An instance of that date exists, or as many of the job as may be have not ended."""
         of_job = [i for i in self.instances.values() if i.job_id == birth.job_id]
-        unfinished = sum(i.status in UNFINISHED for i in of_job)
+        unfinished = sum(i.status in UNFINISHED and not i.backfill for i in of_job)
         full = birth.bound is not None and unfinished >= birth.bound
         return full or any((i.logical_at, i.generation) == (birth.logical_at, 0) for i in of_job)
 

@@ -8,7 +8,7 @@ ended: were it a kind of its own, a pass would cost by the number of jobs.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
@@ -20,12 +20,14 @@ Place = tuple[int, int]  # (order key, instance id)
 class Needs:
     """All that a start is decided by, but for the order.
 
-    `limits` and `rates` are those that a limit exists for.
+    `limits` and `rates` are those that a limit exists for. `alone`: the job of which nothing else may run beside it,
+    which makes no kind of its own.
     """
 
     demand: Demand
     limits: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
+    alone: int | None = field(default=None, compare=False)
 
 
 class _Group:
@@ -77,11 +79,9 @@ class ReadySet:
     def __contains__(self, instance_id: int) -> bool:
         return instance_id in self._places or instance_id in self._parked.get(self._alone.get(instance_id, 0), ())
 
-    def add(self, instance_id: int, order_key: int, needs: Needs, alone: int | None = None) -> None:
-        """Put it in its place; an instance that is here already moves.
-
-        `alone`: the job of which nothing else may run beside it.
-        """
+    def add(self, instance_id: int, order_key: int, needs: Needs) -> None:
+        """Put it in its place; an instance that is here already moves."""
+        alone = needs.alone
         new = (needs, (order_key, instance_id))
         if self._places.get(instance_id) == new and self._alone.get(instance_id) == alone:
             return

@@ -103,7 +103,8 @@ class Blame:
 class Instance:
     """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued.
 
-    `serial`: it waits until no other instance of its job runs. `blame`: of an upstream_failed one.
+    `serial`: it waits until no other instance of its job runs. `blame`: of an upstream_failed one. `backfill`: one of
+    a backfill, which no fire of the schedule is skipped for.
     """
 
     id: int
@@ -121,11 +122,15 @@ class Instance:
     cancel_requested: bool = False
     serial: bool = False
     blame: Blame | None = None
+    backfill: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success."""
+    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success.
+
+    `final`: whatever the retry policy says, no other attempt follows a failure.
+    """
 
     kind: OutcomeKind
     ended_at: datetime
@@ -137,6 +142,7 @@ class Outcome:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def backoff_seconds(policy: RetryPolicy, failures: int, uniform: Callable[[float
 def may_retry(policy: RetryPolicy, instance: Instance, outcome: Outcome) -> bool:
     """`instance.attempts` includes the attempt that just ended; lost ones are not counted against the policy."""
     failures = instance.attempts - instance.lost_attempts
+    if outcome.final:
+        return False
     return outcome.kind in RETRYABLE and failures <= policy.max_retries and _exit_code_may(policy, outcome)
 
 

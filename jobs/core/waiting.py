@@ -12,7 +12,7 @@ from jobs.core.known import KnownInstances
 from jobs.core.limits import Limits
 from jobs.core.places import Places
 from jobs.core.ready import Needs, ReadySet
-from jobs.core.records import Blame, Instance, Job
+from jobs.core.records import Blame, Instance
 from jobs.core.states import Status
 from jobs.core.timetable import Timetable
 
@@ -88,6 +88,10 @@ class Waiting:
             elif instance.status is Status.PENDING:
                 self._dates.forget(instance)
                 self._due.set(instance.id, instance.due_at)
+
+    def job_gone(self, job_id: int) -> None:
+        """How its instances ended need not be remembered."""
+        self._dates.drop_job(job_id)
 
     def judge(self) -> list[Dismiss]:
         """What waits for upstreams that have moved may run, or ends with them, all the way down."""
@@ -166,12 +170,13 @@ class Waiting:
                 f"instance {instance.id} is queued without a place in the order; the store never does that"
             )
         if not job.paused:
-            alone = job.id if instance.serial else None
-            self.ready.add(instance.id, instance.order_key, self._needs(job), alone)
+            self.ready.add(instance.id, instance.order_key, self.needs_of(instance))
 
-    def _needs(self, job: Job) -> Needs:
+    def needs_of(self, instance: Instance) -> Needs:
+        """All that its start is decided by, beside its place."""
+        job = self._known.job(instance.job_id)
         limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Needs(job.demand, limits, rates)
+        return Needs(job.demand, limits, rates, job.id if instance.serial else None)
 
 
 def _upstream_failed(instance: Instance, blame: Blame) -> Dismiss:

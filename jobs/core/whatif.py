@@ -28,6 +28,7 @@ class Change:
     name: str
     trigger: Trigger | None = None
     zone: str = "UTC"
+    policy: FirePolicy | None = None
     cores: int | None = None
     memory_mb: int | None = None
     duration_seconds: float | None = None
@@ -100,7 +101,7 @@ def _schedules(present: Present, job: Job, change: Change) -> tuple[ScheduleChan
         return present.schedules
     own = next((one for one in present.schedules if one.job_id == job.id), None)
     new_id = max((one.schedule_id for one in present.schedules), default=0) + 1
-    policy: FirePolicy = own.policy if own else DEFAULT_POLICY
+    policy = change.policy or (own.policy if own else DEFAULT_POLICY)
     told = ScheduleChanged(own.schedule_id if own else new_id, job.id, change.trigger, present.now, policy, change.zone)
     return (*(one for one in present.schedules if one is not own), told)
 

@@ -38,16 +38,6 @@ class Run(NamedTuple):
         return self.data.decode("utf-8", "replace")
 
 
-def line_at(path: Path | str, offset: int) -> int:
-    """The number of the line that the byte at `offset` belongs to."""
-    kept = log.segments(path)
-    before = [(segment, end) for segment, end in kept if segment <= offset]
-    if not before:
-        return 1
-    segment, _ = before[-1]
-    return 1 + lines_before(path, before) + log.read_segment(path, segment, 0, offset - segment).count(b"\n")
-
-
 def offset_of(path: Path | str, line: int) -> int:
     """Where the line begins; what is kept next to it if it is not kept, the start of the last one if there is none."""
     kept = log.segments(path)

@@ -29,6 +29,7 @@ class Event(models.Model):
             models.Index(
                 fields=["instance_id", "id"], name="event_of_instance", condition=Q(instance_id__isnull=False)
             ),
+            models.Index(fields=["job_id", "id"], name="event_skipped", condition=Q(kind="schedule.skipped")),
         ]
 
     def __str__(self) -> str:

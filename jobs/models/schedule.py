@@ -15,6 +15,7 @@ class Schedule(models.Model):
 
     `watched_from` is the moment from which a fire counts as missed: creation, edit and resume move it to now, so
     saving or enabling never starts anything by itself. `next_at` is the fire that the engine will make next.
+    `former_mark_at`: up to here all had been decided when the clock was set back behind it.
     """
 
     class Type(models.TextChoices):
@@ -58,6 +59,7 @@ class Schedule(models.Model):
     anchor_at = models.DateTimeField(help_text="Fixed-rate fires are this moment plus whole intervals.")
     watched_from = models.DateTimeField()
     last_logical_at = models.DateTimeField(null=True, blank=True)
+    former_mark_at = models.DateTimeField(null=True, blank=True)
     next_at = models.DateTimeField(null=True, blank=True)
     run_count = models.PositiveBigIntegerField(default=0)
     missed_count = models.PositiveBigIntegerField(default=0)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from jobs import models
 from jobs.core.inputs import Input, InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleGone
+from jobs.core.states import Status
 from jobs.store import changes, horizon, limits, read
 
 
@@ -19,6 +20,7 @@ class Follower:
         self._position = 0
         self.behind = False
         self._node_changed = False
+        self._backfill_made = False
         self._refused_instances: set[int] = set()
         self._refused_schedules: set[int] = set()
         self.horizon = horizon.Horizon(until=datetime.min)  # noqa: DTZ901 - replaced by the first load
@@ -50,6 +52,7 @@ class Follower:
         found = changes.since(self._position, but_of=self._actor)
         self._position, self.behind = found.position, found.more
         self._node_changed = self._node_changed or found.node
+        self._backfill_made = self._backfill_made or found.backfills
         told: list[Input] = [limits.load()] if found.limits else []
         return told + self._read(found.jobs, found.instances) + self._read_refused()
 
@@ -58,30 +61,46 @@ class Follower:
         changed, self._node_changed = self._node_changed, False
         return changed
 
+    def take_backfill_made(self) -> bool:
+        """Whether, since the last time it was asked, somebody asked for a backfill."""
+        made, self._backfill_made = self._backfill_made, False
+        return made
+
     def _read_refused(self) -> list[Input]:
         instances, schedules = self._refused_instances, self._refused_schedules
         self._refused_instances, self._refused_schedules = set(), set()
         if not instances and not schedules:
             return []
         jobs = models.Schedule.objects.filter(pk__in=schedules).values_list("job_id", flat=True)
-        return self._read(frozenset(jobs), frozenset(instances))
+        # No event tells what others took of a rate, and one that was refused for it would be tried at every look.
+        rules = limits.load() if instances else None
+        told: list[Input] = [rules] if rules is not None and rules.rates else []
+        return told + self._read(frozenset(jobs), frozenset(instances))
 
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
-        rows |= self._queue_of(job_ids)
+        rows |= self._queue_of(job_ids) | self._pending_of(job_ids)
         seen = read.with_upstreams(row for row in rows.values() if self.horizon.takes(row))
         jobs = read.jobs(job_ids | {row.job_id for row in seen})
         told: list[Input] = [JobChanged(job) for job in jobs]
-        told += self._schedules(job_ids)
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
         told += [InstanceGone(instance_id) for instance_id in sorted(instance_ids - rows.keys())]
-        return told + [InstanceSeen(read.instance(row)) for row in seen]
+        told += [InstanceSeen(read.instance(row)) for row in seen]
+        # Last: a schedule that counts from ends asks what is under way.
+        return told + self._schedules(job_ids)
 
     def _queue_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
         """What waits of these jobs: while one was paused, its instances were not loaded."""
         if not job_ids:
             return {}
         return {row.pk: row for row in horizon.startable().filter(job_id__in=job_ids)[: horizon.QUEUE_WINDOW]}
+
+    def _pending_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
+        """What waits of these jobs for others: an edit may have given it an upstream that ended before."""
+        if not job_ids:
+            return {}
+        waits = models.Instance.objects.filter(status=Status.PENDING, job__upstream_edges__isnull=False)
+        return {row.pk: row for row in waits.filter(job_id__in=job_ids).order_by("pk")[: horizon.QUEUE_WINDOW]}
 
     def _schedules(self, job_ids: frozenset[int]) -> list[Input]:
         told: list[Input] = [ScheduleGone(job_id) for job_id in sorted(job_ids)]

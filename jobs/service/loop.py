@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
@@ -21,7 +21,9 @@ from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
 from jobs.service import registration
+from jobs.service.backfills import Backfills
 from jobs.service.capacity import Capacity
+from jobs.service.clock import NO_CHANGE, Clocks, ClockWatch, utc_now
 from jobs.service.disk import DiskGuard
 from jobs.service.every import Every
 from jobs.service.follow import Follower
@@ -31,20 +33,19 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.passes import Passed, run_pass
 from jobs.service.recovery import recover
+from jobs.service.retiming import mend
 from jobs.sqlite.lock import mark_engine_thread
 from jobs.store.horizon import QUEUE_WINDOW
 from jobs.store.orm import OrmStore
 from jobs.store.shares import order_with_places
+
+__all__ = ["EngineLoop", "utc_now"]
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 10.0
 LOOK_SECONDS = 1.0
 REST_AFTER_FAULT_SECONDS = 1.0
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class EngineLoop(threading.Thread):
@@ -60,6 +61,7 @@ class EngineLoop(threading.Thread):
         *,
         load: Callable[[], dict[int, float]],
         on_beat: Callable[[], None],
+        clocks: Clocks = Clocks(),  # noqa: B008 - a frozen value
     ) -> None:
         super().__init__(name="engine", daemon=True)
         self._node = node
@@ -68,8 +70,12 @@ class EngineLoop(threading.Thread):
         self._mailbox = mailbox
         self._notices = notices
         self._load = load
+        self._clocks = clocks
+        self._clock_watch = ClockWatch(clocks.read())
+        self._clock_change = NO_CHANGE
         self._on_beat = on_beat
         self._store = OrmStore(node.pk, node.name)
+        self._backfills = Backfills(self._store.actor)
         self._gate = Gate(node, DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB))
         self._stopping = threading.Event()
         self._executor_answered = threading.Event()
@@ -114,9 +120,11 @@ class EngineLoop(threading.Thread):
 
     def _turn(self) -> None:
         self._mailbox.wait(self._deadline())
+        if self._clock_was_changed():
+            self._rebuild()
         inputs, poked = self._mailbox.take()
         self._remember(inputs)
-        now = utc_now()
+        now = self._clocks.wall()
         if looks := self._look.is_due():
             self._busy = self._load()  # over less than about a second such a figure means nothing
         if looks or poked:
@@ -125,13 +133,18 @@ class EngineLoop(threading.Thread):
         if self._follower.take_node_changed() and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
         inputs += self._beyond_horizon(now)
-        self._pass(now, inputs)
+        ended = self._pass(now, inputs)
+        if self._follower.take_backfill_made():
+            self._backfills.told()
+        if (looks or ended) and self._backfills.advance(now):
+            self._mailbox.poke()  # our own commit tells nobody
         if self._follower.behind:
             self._mailbox.poke()
         if self._heartbeat.is_due():  # last, because its write would make late what is due now
             self._beat(now)
 
-    def _pass(self, now: datetime, inputs: list[Input]) -> None:
+    def _pass(self, now: datetime, inputs: list[Input]) -> bool:
+        """Whether anything ended."""
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
         if self._engine.kept_for != self._kept_for:
@@ -139,6 +152,7 @@ class EngineLoop(threading.Thread):
             self._kept_for = self._engine.kept_for
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
+        return bool(passed.finishes)
 
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""
@@ -161,8 +175,13 @@ class EngineLoop(threading.Thread):
         """When to wake by `time.monotonic()` if nothing comes. Never before the wall-clock moment waited for."""
         deadline = min(self._look.next_at, self._heartbeat.next_at)
         if self._wake_at is not None:
-            deadline = min(deadline, time.monotonic() + (self._wake_at - utc_now()).total_seconds())
+            deadline = min(deadline, time.monotonic() + (self._wake_at - self._clocks.wall()).total_seconds())
         return deadline
+
+    def _clock_was_changed(self) -> bool:
+        """Since the last turn, or before it without having been mended: the database may have been away."""
+        self._clock_change = self._clock_change.and_then(self._clock_watch.look(self._clocks.read()))
+        return bool(self._clock_change)
 
     def _remember(self, inputs: list[Input]) -> None:
         for told in inputs:
@@ -201,6 +220,8 @@ class EngineLoop(threading.Thread):
     # --- beginning and end ---
 
     def _rebuild(self) -> None:
+        mend(self._node, self._clock_change, self._clocks.wall())
+        self._clock_change = NO_CHANGE
         self._engine = Engine(
             CoreManager(self._capacity.cores, overcommit=self._capacity.overcommit, memory_mb=self._capacity.memory_mb),
             order=order_with_places(settings.ORDER, settings.TENANT_WEIGHTS),
@@ -216,12 +237,12 @@ class EngineLoop(threading.Thread):
             self._engine,
             self._executor,
             self._node.pk,
-            utc_now,
+            self._clocks.wall,
             in_hand=self._in_hand,
             unsettled=self._unsettled,
         )
         self._in_hand.update(recovered.adopted)
-        now = utc_now()
+        now = self._clocks.wall()
         self._gate.look_at_disk(now)
         self._launch(launches(recovered.launch))  # before anything can ask them to stop
         known = self._follower.begin(now)
@@ -236,7 +257,7 @@ class EngineLoop(threading.Thread):
         ends = [told for told in inputs if isinstance(told, Began | Ended)]
         try:
             if self._is_built:
-                self._pass(utc_now(), [AdmissionChanged("the service is stopping"), *ends])
-            registration.sign_off(self._node, utc_now())
+                self._pass(self._clocks.wall(), [AdmissionChanged("the service is stopping"), *ends])
+            registration.sign_off(self._node, self._clocks.wall())
         except (DatabaseError, InterfaceError) as error:
             log.error("the last outcomes could not be written, the next start reads them again: %s", error)

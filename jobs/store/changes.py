@@ -20,7 +20,7 @@ NO_CHANGE = frozenset({"instance.held", "attempt.began"})
 class Changes:
     """`position`: the last event looked at; `more`: there may be others after it.
 
-    The ids of jobs and instances that somebody else changed, and whether that was so of some node or some limit.
+    The ids of jobs and instances that somebody else changed, and whether that was so of some node, limit or backfill.
     """
 
     position: int
@@ -29,6 +29,7 @@ class Changes:
     more: bool = False
     node: bool = False
     limits: bool = False
+    backfills: bool = False
 
 
 def newest() -> int:
@@ -48,6 +49,7 @@ def since(position: int, *, but_of: str) -> Changes:
         more=len(rows) == AT_ONCE,
         node=any(kind == "node.changed" and actor != but_of for _, actor, kind, *_ in rows),
         limits=any(kind == "limit.changed" for _, _, kind, *_ in rows),
+        backfills=any(kind == "backfill.created" for _, _, kind, *_ in rows),
     )
 
 

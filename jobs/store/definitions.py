@@ -25,14 +25,14 @@ _COLUMNS = (
 
 
 @transaction.atomic
-def insert(spec: JobSpec, *, actor: str, now: datetime) -> Job:
-    """Raises IntegrityError when the name is taken."""
+def insert(spec: JobSpec, *, actor: str, now: datetime, first: datetime | None = None) -> Job:
+    """`first`: a fire of its schedule that whoever inserts it makes. Raises IntegrityError when the name is taken."""
     owner = get_user_model().objects.filter(username=actor).first()
     job = Job(**_columns(spec), created_by=owner, created_at=now)
     job.save(force_insert=True)
     _set_upstreams(job.pk, spec.upstreams)
     if spec.schedule is not None:
-        schedules.insert(job, spec.schedule, now)
+        schedules.insert(job, spec.schedule, now, first=first)
     record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
     return job
 
@@ -44,6 +44,13 @@ def lock(job_id: int) -> tuple[Job, Schedule | None]:
     """
     job = Job.objects.select_for_update(no_key=True).get(pk=job_id)
     return job, Schedule.objects.select_for_update().filter(job=job).first()
+
+
+def lock_all(job_ids: Iterable[int]) -> list[Job]:
+    """`lock` for all of these that there are, by id, before the first event: who holds the feed waits for no row."""
+    jobs = list(Job.objects.select_for_update(no_key=True).filter(pk__in=job_ids).order_by("pk"))
+    list(Schedule.objects.select_for_update().filter(job__in=jobs).order_by("pk"))
+    return jobs
 
 
 @transaction.atomic
@@ -64,6 +71,25 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
         Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
         record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
     return tuple(changed)
+
+
+@transaction.atomic
+def share_schedule(job_id: int, others: Iterable[int], *, actor: str, now: datetime) -> None:
+    """Give other jobs the schedule of this one, so that all fire for the same logical dates."""
+    model = Schedule.objects.select_related("calendar").filter(job=job_id).first()
+    wanted = schedules.spec_of(model)
+    locked = [lock(other) for other in others]
+    for other, schedule in locked:
+        if wanted is None or model is None:
+            if schedule is not None:
+                schedules.unschedule(schedule, now)
+        elif schedule is None:
+            schedules.insert(other, wanted, now, paused=other.paused, anchor=model.anchor_at)
+        else:
+            schedules.change(schedule, wanted, now, paused=other.paused, anchor=model.anchor_at)
+        Job.objects.filter(pk=other.pk).update(revision=F("revision") + 1, updated_at=now)
+    data = {"changed": ["schedule"], "with": job_id}
+    record([NewEvent(now, "job.changed", other.pk, actor=actor, data=data) for other, _ in locked])
 
 
 @transaction.atomic

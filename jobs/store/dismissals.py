@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from jobs.core.decisions import Dismiss, Pause, Withdraw
 from jobs.models import Job, Schedule
-from jobs.store import schedules
+from jobs.store import schedules, workflows
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
@@ -96,9 +97,13 @@ def withdraw(decisions: Sequence[Withdraw], at: datetime, actor: str) -> list[Ne
 
 
 def pause(decisions: Sequence[Pause], at: datetime) -> list[NewEvent]:
-    """Pause jobs. The event has no node as its actor, so that the engine that decided it follows it like any other."""
+    """Pause jobs, each with those that begin its workflow together with it.
+
+    The event has no node as its actor, so that the engine that decided it follows it like any other.
+    """
     events: list[NewEvent] = []
-    for decision in decisions:
+    together = [replace(d, job_id=root) for d in decisions for root in [d.job_id, *workflows.fellow_roots(d.job_id)]]
+    for decision in sorted(together, key=lambda d: d.job_id):
         if Job.objects.filter(pk=decision.job_id, paused_at=None).update(
             paused_at=at, paused_by=PAUSED_BY, updated_at=at
         ):

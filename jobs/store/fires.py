@@ -33,7 +33,7 @@ COUNT = RowsStatement(
     {"id": "int", "ran": "int", "skipped": "int"},
     """
     UPDATE jobs_schedule SET run_count = run_count + v.ran, skipped_count = skipped_count + v.skipped,
-        skipped_in_a_row = CASE WHEN v.skipped > 0 THEN skipped_in_a_row + v.skipped ELSE 0 END
+        skipped_in_a_row = CASE WHEN v.ran > 0 OR v.skipped = 0 THEN 0 ELSE skipped_in_a_row + v.skipped END
     FROM {rows} WHERE jobs_schedule.id = v.id
     RETURNING jobs_schedule.id
     """,
@@ -48,13 +48,14 @@ FLAG = RowsStatement(
     """,
 )
 
-# An edit or a pause has said what comes next, and knew of the end.
+# An edit or a pause has said what comes next, and knew of the end; or another node has, and fires at its moment.
 REARM = RowsStatement(
-    {"id": "int", "next_at": "moment"},
+    {"id": "int", "revision": "int", "next_at": "moment"},
     """
     UPDATE jobs_schedule SET next_at = v.next_at
-    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.fault = ''
-        AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id AND jobs_job.paused_at IS NULL)
+    FROM {rows} WHERE jobs_schedule.id = v.id AND jobs_schedule.fault = '' AND jobs_schedule.next_at IS NULL
+        AND EXISTS (SELECT 1 FROM jobs_job WHERE jobs_job.id = jobs_schedule.job_id
+                    AND jobs_job.revision = v.revision AND jobs_job.paused_at IS NULL)
     RETURNING jobs_schedule.id
     """,
 )
@@ -84,7 +85,8 @@ INSERT = RowsStatement(
         '{{}}', '', '', '', ''
     FROM {{rows}} WHERE v.bound IS NULL
         OR (SELECT count(*) FROM jobs_instance AS other
-            WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED})) < v.bound
+            WHERE other.job_id = v.job_id AND other.status IN ({_UNFINISHED}) AND other.backfill_id IS NULL)
+            < v.bound
     ON CONFLICT (job_id, logical_at, generation) DO NOTHING
     RETURNING id, job_id, schedule_id, logical_at
     """,
@@ -127,8 +129,10 @@ def fire(decisions: Sequence[Fire], at: datetime, actor: str) -> Fired:
     return result
 
 
-def rearm(decisions: Sequence[Rearm]) -> None:
-    REARM.run((d.schedule_id, d.next_at) for d in decisions)
+def rearm(decisions: Sequence[Rearm]) -> set[int]:
+    """Returns the schedules of those that were refused."""
+    rows = [(d.schedule_id, d.job_revision, d.next_at) for d in decisions]
+    return {d.schedule_id for d in decisions} - {row[0] for row in REARM.run(rows)}
 
 
 def flag(decisions: Sequence[Flag], at: datetime, actor: str) -> list[NewEvent]:
@@ -191,8 +195,8 @@ def _not_made(fire: Fire, dates: set[tuple[int | None, datetime]]) -> list[Skip]
 
 
 def _count(skips: Sequence[Skip]) -> int:
-    """What was missed is counted as missed."""
-    return sum(skip.count for skip in skips if skip.code != "missed")
+    """What was missed is counted as missed, and what clocks skip does not exist."""
+    return sum(skip.count for skip in skips if skip.code not in ("missed", "dst_gap"))
 
 
 def _born(instance: Instance, missed: int, at: datetime, actor: str) -> NewEvent:

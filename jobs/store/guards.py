@@ -11,6 +11,12 @@ from jobs.core.states import MOVES
 
 _LEGAL = ", ".join(sorted(f"'{a}>{b}'" for a, targets in MOVES.items() for b in targets))
 
+# A clock was set back behind it: it may be given up as a whole, and only if it is kept as the former mark.
+_KEPT = (
+    "NOT (NEW.last_logical_at IS NULL AND NEW.watched_from < OLD.last_logical_at "
+    "AND COALESCE(NEW.former_mark_at >= OLD.last_logical_at, false))"
+)
+
 # name, table, column, condition under which an update is refused, sentence
 RULES = [
     (
@@ -31,7 +37,7 @@ RULES = [
         "schedule_only_rises",
         "jobs_schedule",
         "last_logical_at",
-        "OLD.last_logical_at IS NOT NULL AND COALESCE(NEW.last_logical_at < OLD.last_logical_at, true)",
+        f"OLD.last_logical_at IS NOT NULL AND COALESCE(NEW.last_logical_at < OLD.last_logical_at, true) AND {_KEPT}",
         "the last logical date of a schedule only rises: a fire would happen twice",
     ),
 ]

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Max, Min, Q, QuerySet
 
 from jobs import models
 from jobs.core.inputs import Input, InstanceSeen, JobChanged, ScheduleChanged
 from jobs.core.states import Status
 from jobs.store import limits, read
-from jobs.store.schedules import policy_of, trigger_of
+from jobs.store.schedules import is_under_way, policy_of, trigger_of
 
 SPAN = timedelta(minutes=10)
 QUEUE_WINDOW = 5_000
@@ -69,7 +69,20 @@ def load(now: datetime) -> tuple[Horizon, list[Input]]:
 def schedule(row: models.Schedule) -> ScheduleChanged:
     """A schedule as the engine is told of it. One that cannot be read is told with a trigger that says so."""
     decided_until = max(row.watched_from, row.last_logical_at or row.watched_from)
-    return ScheduleChanged(row.pk, row.job_id, _trigger(row), decided_until, policy_of(row), row.zone, row.next_at)
+    waits_for_end = False
+    if row.type == models.Schedule.Type.FIXED_DELAY and row.next_at is None:
+        decided_until, waits_for_end = _end_of_last(row.job_id, decided_until)
+    trigger, policy = _trigger(row), policy_of(row)
+    return ScheduleChanged(row.pk, row.job_id, trigger, decided_until, policy, row.zone, row.next_at, waits_for_end)
+
+
+def _end_of_last(job_id: int, since: datetime) -> tuple[datetime, bool]:
+    """When the last run of the job ended, at the earliest `since`, and whether one has not ended.
+
+    An end that nobody took note of, such as a cancel while no service ran.
+    """
+    ended_at = models.Instance.objects.filter(job_id=job_id).aggregate(at=Max("ended_at"))["at"]
+    return max(since, ended_at or since), is_under_way(job_id)
 
 
 def active_schedules() -> QuerySet[models.Schedule]:

@@ -38,17 +38,24 @@ def keys_of(job: models.Job) -> tuple[str, ...]:
     return (job_key(job.pk), *(tag_key(tag) for tag in job.tags), model_key(job.execution_model))
 
 
+def take_turn(starts: Iterable[Start]) -> None:
+    """Let transactions that start what is limited go one after the other, until each commits.
+
+    The first thing that such a transaction locks: one that held rows and then waited here could deadlock with another.
+    """
+    if connection.vendor == "postgresql" and any(start.limits or start.rates for start in starts):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
+
+
 def claim(starts: Sequence[Start], at: datetime) -> set[int]:
     """Take what the starts need of limits, and return the ids of those for which another node was first.
 
-    Call in the transaction of the starts, before they are written.
+    Call in the transaction of the starts, before they are written, and after `take_turn`.
     """
-    limited = [start for start in starts if start.limits or start.rates]
+    limited = _that_can_start([start for start in starts if start.limits or start.rates])
     if not limited:
         return set()
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CLAIM_LOCK])
     maxima = dict(load().maxima) | _job_maxima(limited)
     running = in_use() if any(start.limits for start in limited) else Counter()
     buckets = {row.name: row for row in _buckets(limited)}
@@ -62,6 +69,18 @@ def claim(starts: Sequence[Start], at: datetime) -> set[int]:
     for row in buckets.values():
         row.save(update_fields=["tokens", "refilled_at"])
     return refused
+
+
+def _that_can_start(starts: Sequence[Start]) -> list[Start]:
+    """What another node has started, or somebody cancelled or edited meanwhile, is refused anyway: it takes nothing.
+
+    Two nodes that want the same instance would take two tokens for one start otherwise.
+    """
+    rows = models.Instance.objects.filter(
+        pk__in={start.instance_id for start in starts}, status=Status.QUEUED, job__paused_at=None
+    )
+    as_it_is = {pk: rest for pk, *rest in rows.values_list("pk", "attempt_count", "job__revision")}
+    return [start for start in starts if as_it_is.get(start.instance_id) == [start.attempt - 1, start.job_revision]]
 
 
 def _job_maxima(starts: Iterable[Start]) -> dict[str, int]:

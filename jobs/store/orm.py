@@ -25,7 +25,7 @@ from jobs.core.decisions import (
 )
 from jobs.core.port import Committed
 from jobs.core.records import Outcome
-from jobs.store import attempts, dismissals, events, fires, queueing
+from jobs.store import attempts, dismissals, events, fires, limits, queueing
 
 T = TypeVar("T", bound=Decision)
 
@@ -49,12 +49,13 @@ class OrmStore:
         with nothing written.
         """
         with transaction.atomic():
+            limits.take_turn(_of(decisions, Start))
             ended, told = attempts.finish(_of(decisions, Finish), at, self.actor)
             told += dismissals.pause(_of(decisions, Pause), at)
             undismissed, dismissed = dismissals.dismiss(_of(decisions, Dismiss), at, self.actor)
             told += dismissed + dismissals.withdraw(_of(decisions, Withdraw), at, self.actor)
             fired = fires.fire(_of(decisions, Fire), at, self.actor)
-            fires.rearm(_of(decisions, Rearm))
+            unarmed = fires.rearm(_of(decisions, Rearm))
             told += fired.events + fires.flag(_of(decisions, Flag), at, self.actor)
             unqueued, queued = queueing.queue(_of(decisions, Queue), at, self.actor)
             unstarted, started = attempts.start(_of(decisions, Start), at, self.node_id, self.actor)
@@ -64,7 +65,7 @@ class OrmStore:
             events.record(told)
         return Committed(
             refused_instances=frozenset(ended | undismissed | unqueued | unstarted),
-            refused_schedules=frozenset(fired.refused),
+            refused_schedules=frozenset(fired.refused | unarmed),
             born=tuple(fired.born),
         )
 

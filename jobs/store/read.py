@@ -78,7 +78,9 @@ def with_upstreams(instances: Iterable[models.Instance]) -> list[models.Instance
     ).select_related("blame__job")
     there = {row.pk for row in listed}
     latest = {(row.job_id, row.logical_at): row for row in rows.order_by("generation")}
-    return [*listed, *(row for key, row in latest.items() if key in wanted and row.pk not in there)]
+    upstreams = [row for key, row in latest.items() if key in wanted and row.pk not in there]
+    # What waits comes first: how an upstream stands is kept only for somebody who waits on its date.
+    return [*pending, *(row for row in listed if row.status != Status.PENDING), *upstreams]
 
 
 def instance(row: models.Instance) -> records.Instance:
@@ -98,6 +100,7 @@ def instance(row: models.Instance) -> records.Instance:
         cancel_requested=row.cancel_requested_at is not None,
         serial=row.serial,
         blame=None if row.blame is None else blame(row.blame),
+        backfill=row.backfill_id is not None,
     )
 
 

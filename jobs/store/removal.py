@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 
 from jobs.core.states import LIVE, TERMINAL, AttemptStatus
 from jobs.models import Attempt, Instance, Job, Schedule
+from jobs.store import workflows
 from jobs.store.events import NewEvent, record
 
 # About 20 ms on SQLite.
@@ -49,12 +51,20 @@ def remove_job(job_id: int, *, actor: str, now: datetime) -> int:
 
     Holding the job with its key keeps an instance from being made meanwhile.
     """
-    job = Job.objects.select_for_update().get(pk=job_id)
+    workflows.lock()
+    dependents = [dependent.pk for dependent in workflows.dependents_of(job_id)]
+    # In the order of their ids, as everybody locks them; the key of the job itself, too.
+    list(Job.objects.select_for_update().filter(pk__in=[job_id, *dependents]).order_by("pk"))
+    job = Job.objects.get(pk=job_id)
     left = Instance.objects.filter(job=job).count()
     if left == 0:
         Schedule.objects.filter(job=job).delete()
         job.delete()
-        record([NewEvent(now, "job.deleted", job_id, actor=actor, data={"name": job.name})])
+        Job.objects.filter(pk__in=dependents).update(revision=F("revision") + 1, updated_at=now)
+        # The engine judges again what waited for it.
+        data = {"changed": ["upstreams"], "without": job.name}
+        freed = [NewEvent(now, "job.changed", dependent, actor=actor, data=data) for dependent in dependents]
+        record([*freed, NewEvent(now, "job.deleted", job_id, actor=actor, data={"name": job.name})])
     return left
 
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from jobs.core.calendared import CalendarAction
 from jobs.core.catchup import CatchUp
+from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSpec:
-    """When a job runs, beside "now". Moments are aware UTC; `start_at` is the moment of a `once`."""
+    """When a job runs, beside "now". Moments are aware UTC; `start_at` is the moment of a `once`.
+
+    `calendar_name` is what the calendar is called; `calendar_id` says which it is.
+    """
 
     type: str
     expression: str
     zone: str
     start_at: datetime | None = None
     end_at: datetime | None = None
-    gap: str = "default"
-    fold: str = "default"
+    gap: Gap = "default"
+    fold: Fold = "default"
     calendar_id: int | None = None
-    calendar_action: str = "skip"
+    calendar_action: CalendarAction = "skip"
     catch_up: str = CatchUp.ONE
     catch_up_limit: int = DEFAULT_POLICY.catch_up_limit
     misfire_grace_seconds: float = DEFAULT_POLICY.misfire_grace_seconds
@@ -30,6 +35,7 @@ class ScheduleSpec:
     queue_bound: int = DEFAULT_POLICY.queue_bound
     jitter_seconds: float = 0.0
     first_at_once: bool = False
+    calendar_name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

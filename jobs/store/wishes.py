@@ -33,6 +33,8 @@ def submit(
     due_at: datetime | None = None,
     logical_at: datetime | None = None,
     retry_of: Instance | None = None,
+    backfill_id: int | None = None,
+    serial: bool = False,
 ) -> Instance:
     """Insert an instance: queued if it is due and waits for nothing, else pending.
 
@@ -50,6 +52,8 @@ def submit(
         cause=cause,
         due_at=due,
         retry_of=retry_of,
+        backfill_id=backfill_id,
+        serial=serial,
         created_by=actor,
         created_at=now,
     )

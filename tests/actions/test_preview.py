@@ -61,11 +61,14 @@ def test_bad_field_is_named(field, value):
     assert {problem.field for problem in refusal.value.problems} == {field}
 
 
-def test_hashed_value_is_said_to_be_of_each_job():
-    assert "H stands for" in preview({"schedule_type": "cron", "schedule_expression": "H * * * *"}, now=NOW).description
-    assert (
-        "H stands" not in preview({"schedule_type": "cron", "schedule_expression": "5 * * * THU"}, now=NOW).description
-    )
+def test_hashed_value_needs_what_it_is_hashed_from():
+    hourly = {"schedule_type": "cron", "schedule_expression": "H * * * *"}
+    with pytest.raises(InvalidInput, match="give hash_id"):
+        preview(hourly, now=NOW)
+    assert "at minute 23" in preview(hourly | {"hash_id": "job-1"}, now=NOW).description
+    assert "H stands for" in preview(hourly, now=NOW, hash_id="0").description
+    thursday = {"schedule_type": "cron", "schedule_expression": "5 * * * THU"}
+    assert "H stands" not in preview(thursday, now=NOW).description
 
 
 def test_zone_and_expression_are_refused_together():

@@ -1,9 +1,13 @@
+import re
+from pathlib import Path
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.actions import pause_job
+from jobs.admin.filters import EVENT_KINDS
 from jobs.api.tokens import make_token
 from jobs.models import ApiToken, Attempt, Event, Instance, Node
 from tests.actions.places import HOURLY, NOW, make_instance, make_job
@@ -186,3 +190,9 @@ def test_moments_of_lists_do_not_break(admin_client, rows, model):
     page = admin_client.get(f"/admin/jobs/{model}/").content.decode()
     assert page.count("admin/lists.css") == 1
     assert "p.m." not in page or model == "node"
+
+
+def test_filter_offers_every_kind_of_event():
+    rows = (Path(__file__).parents[2] / "docs" / "events.md").read_text().partition("| kind |")[2]
+    kinds = re.findall(r"`([a-z]+\.[a-z_]+)`", "".join(row.split("|")[1] for row in rows.splitlines() if "|" in row))
+    assert sorted(kinds) == sorted(EVENT_KINDS)

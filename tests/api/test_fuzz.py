@@ -6,8 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from jobs.actions.calendars import CALENDAR_FIELDS
+from jobs.actions.preview import PREVIEW_FIELDS
 from jobs.actions.submission import FIELDS
-from jobs.actions.timing import TIMING_FIELDS
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +29,8 @@ VALUES = st.recursive(
 LIKELY = st.sampled_from(
     ["once", "interval", "cron", "daily", "weekly", "5m", "1h30m", "0 * * * *", "*/7 3 29 2 *", "L * * * *", "10:00",
      "mon-fri 10:00", "2026-03-29", "2026-03-29T02:30", "0001-01-01", "9999-12-31T23:59:59-23:59", "Europe/Berlin",
-     "Pacific/Apia", "script", "print(1)", "/bin/true", "high", "a@b.org", "http://[", "http://x:99999/", 10**9, 0.5]
+     "Pacific/Apia", "script", "print(1)", "/bin/true", "high", "a@b.org", "http://[", "http://x:99999/", 10**9, 0.5,
+     "all", "run_after", "second", "queue", "move", "fixed_delay", [{"days": "mon", "from": "22:00", "to": "06:00"}]]
 )  # fmt: skip
 # Not about the code: a fixture for all examples is meant, and a slow machine is no fault.
 NO_HEALTH_CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -69,9 +71,17 @@ def test_any_edit_is_taken_or_refused(api, body):
 
 
 @FUZZ
-@given(body=bodies([*TIMING_FIELDS, "after", "count"]))
+@given(body=bodies(PREVIEW_FIELDS))
 def test_any_preview_is_answered(api, body):
     answered(api.generic("POST", "schedules/preview", json.dumps(body), content_type="application/json"))
+
+
+@FUZZ
+@given(body=bodies(CALENDAR_FIELDS))
+def test_any_calendar_is_taken_or_refused(api, body):
+    created = answered(api.generic("POST", "calendars", json.dumps(body), content_type="application/json"))
+    if created.status_code == 201:
+        assert api.delete(f"calendars/{created.json()['calendar_id']}").status_code == 200
 
 
 @FUZZ

@@ -50,7 +50,7 @@ def test_refused_job_names_field_given_and_expected(api, problem):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"requirements": ["requests"]}, {"python_version": "3.5"}, {"depends_on": [1]}, {"schedule_type": "fixed_delay"}],
+    [{"requirements": ["requests"]}, {"python_version": "3.5"}],
 )
 def test_what_is_to_come_is_refused(api, problem, fields):
     refusal = problem(api.send("jobs", name="x", command="true", **fields), 422)

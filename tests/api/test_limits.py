@@ -1,6 +1,7 @@
 import pytest
+from django.utils import timezone
 
-from jobs.models import Limit
+from jobs.models import Limit, Node
 from tests.actions.places import make_instance, make_job
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,18 @@ def test_limiting_fields_of_a_job_come_back(api):
     job = api.get(f"jobs/{created['job_id']}").json()
     assert {name: job[name] for name in fields} == fields
     assert job["failures_in_a_row"] == 0
+
+
+def test_queue_tells_why_and_when_in_its_order(api):
+    job = make_job(start_deadline_seconds=60)
+    make_instance(job, "running")
+    Node.objects.update(heartbeat_at=timezone.now())
+    later, sooner = (make_instance(job, "queued", order_key=key) for key in (9, 2))
+    answer = api.get("queue").json()
+    assert [row["instance_id"] for row in answer] == [sooner.pk, later.pk]
+    assert set(answer[0]["hold"]) == {"code", "sentence", "predicted_start", "unknown_because"}
+    assert "it is skipped if not started by" in answer[0]["hold"]["sentence"]
+    assert len(api.get("queue?limit=1").json()) == 1
 
 
 def test_queue_of_a_job_is_cleared(api):

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from jobs.core.zones import tzdata_version
 from jobs.models import Schedule
 from tests.actions.places import HOURLY, make_job
 
@@ -22,6 +23,13 @@ def test_preview_lists_fires_and_words(api):
     assert response.json() == {
         "fires": ["2018-10-28T02:00:00+02:00", "2018-10-29T02:00:00+01:00"],
         "description": "at 02:00 every day (Europe/Copenhagen)",
+        "marks": [{"at": "2018-10-28T02:00:00+02:00", "says": ["clocks go back: first pass of 02:00"]}],
+        "left_out": [],
+        "starts": [],
+        "follows": "",
+        "at_once": None,
+        "missed": None,
+        "tzdata_version": tzdata_version(),
     }
 
 
@@ -73,6 +81,6 @@ def test_scheduled_jobs_cost_a_fixed_number_of_queries(api, django_assert_num_qu
         make_job(f"job {n}", now=timezone.now(), **HOURLY)
     with django_assert_num_queries(2):
         assert len(api.get("jobs/scheduled").json()) == 10
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert len(api.get("jobs").json()) == 10
     assert [job["name"] for job in api.get("jobs/scheduled?limit=2&offset=1").json()] == ["job 1", "job 2"]

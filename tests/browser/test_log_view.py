@@ -133,6 +133,20 @@ def test_times_and_wrapping_are_remembered(service, signed_in):
     page.locator("#log[data-times]:not([data-wrap])").wait_for()
 
 
+def test_log_bar_works_where_nothing_may_be_stored(service, signed_in):
+    """Reading a blocked storage raised, and with it the lanes and the search did nothing."""
+    page, number = signed_in, service.submit("print('y')")
+    service.until(number, "success")
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('blocked') } })"
+    )
+    opened(page, service, number)
+    page.get_by_role("button", name="Times").click()
+    page.locator("#log[data-times]").wait_for()
+    page.get_by_role("button", name="stderr").click()
+    page.get_by_text("Nothing was printed on stderr.").wait_for()
+
+
 def test_second_run_shows_nothing_of_the_first(service, signed_in):
     page = signed_in
     number = service.submit("import os\nprint('run marker', os.environ['ROTA_INSTANCE_ID'])")

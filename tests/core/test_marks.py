@@ -37,6 +37,13 @@ def missing(found: Trigger, after: str, until: str) -> list[tuple[datetime, int,
     return [(gap.at, gap.count, gap.code, gap.says) for gap in left_out(found, utc(after), utc(until))]
 
 
+def test_change_between_two_fires_is_marked_in_its_zone() -> None:
+    noon = trigger("0 12 * * *")
+    found = coming(noon, utc("2026-10-23T12:00Z"), 3, BERLIN)
+    assert [said for _, said in found.fires] == [(), ("clocks have gone back since the one before",), ()]
+    assert not any(said for _, said in coming(noon, utc("2026-10-23T12:00Z"), 3).fires)
+
+
 SPRING, AUTUMN = "2026-03-28T12:00Z", "2026-10-24T12:00Z"
 
 

@@ -2,17 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from jobs.core.prediction import (
-    Holding,
-    NodeRoom,
-    Prediction,
-    Room,
-    Waiting,
-    earliest_start,
-    expected_end,
-    queue_starts,
-)
-from jobs.core.records import Demand
+from jobs.core.cores import CoreManager
+from jobs.core.outlook import NodeOutlook, Queued, queue_starts
+from jobs.core.prediction import Holding, Prediction, Room, earliest_start, expected_end
+from jobs.core.ready import Needs
+from jobs.core.records import Allocation, Demand
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 UNCOUNTED = None  # memory of a node that does not say how much it has
@@ -30,18 +24,20 @@ def start(cores: int, free: int, *holdings: Holding) -> Prediction:
     return earliest_start(Demand(cores), Room(free, UNCOUNTED), holdings, NOW)
 
 
-def node(node_id: int, slots: int, *holdings: Holding, memory_mb: int | None = UNCOUNTED) -> NodeRoom:
+def node(node_id: int, slots: int, *holdings: Holding, memory_mb: int | None = UNCOUNTED) -> NodeOutlook:
     """What its `holdings` do not hold is free."""
-    memory = None if memory_mb is None else memory_mb - sum(h.memory_mb for h in holdings)
-    free = Room(slots - sum(h.slots for h in holdings), memory)
-    return NodeRoom(node_id, Room(slots, memory_mb), free, holdings)
+    manager = CoreManager(range(slots), overcommit=1.0, memory_mb=memory_mb or 0)
+    for held in holdings:
+        manager.restore(held.instance_id, Allocation((), held.slots, held.memory_mb))
+    return NodeOutlook(node_id, manager, list(holdings))
 
 
-def wait(instance_id: int, cores: int, seconds: float | None = 100, memory_mb: int = 0) -> Waiting:
-    return Waiting(instance_id, Demand(cores, memory_mb), seconds)
+def wait(instance_id: int, cores: int, seconds: float | None = 100, memory_mb: int = 0) -> Queued:
+    """One whose patience is over."""
+    return Queued(instance_id, Needs(Demand(cores, memory_mb)), seconds)
 
 
-def starts(queue: list[Waiting], *nodes: NodeRoom) -> dict[int, float | None]:
+def starts(queue: list[Queued], *nodes: NodeOutlook) -> dict[int, float | None]:
     """Seconds from now."""
     found = queue_starts(queue, nodes, NOW)
     return {n: None if p.at is None else (p.at - NOW).total_seconds() for n, p in found.items()}
@@ -119,7 +115,8 @@ def test_empty_queue_or_no_node_predicts_nothing_certain():
 
 
 def test_each_takes_its_room_before_the_next():
-    assert starts([wait(5, 3), wait(6, 2), wait(7, 1)], node(1, 4)) == {5: 0, 6: 100, 7: 100}
+    assert starts([wait(5, 3), wait(6, 2), wait(7, 1)], node(1, 4)) == {5: 0, 6: 100, 7: 0}
+    assert starts([wait(5, 3), wait(6, 2), wait(7, 1, seconds=101)], node(1, 4)) == {5: 0, 6: 100, 7: 100}
 
 
 def test_nobody_overtakes_the_one_ahead():

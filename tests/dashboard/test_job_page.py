@@ -159,7 +159,7 @@ def test_fire_at_which_clocks_change_is_marked(day, marks):
     plan(job)
     shown = html_of("schedule", ("schedule", row(job, "schedule", now)), now)
     assert shown.count(", 02:30:00 +0") == 10
-    assert shown.count("clocks change") == marks
+    assert shown.count("Clocks go back") == marks
 
 
 def test_job_that_lost_its_schedule_runs_by_hand(visitor):

@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.live.places import path_of
 from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
-from jobs.execution.rundir import RunDir
+from jobs.execution.rundir import RESULT, RunDir
 from tests.dashboard.places import make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -101,3 +101,18 @@ def test_nothing_is_found_before_the_first_attempt(visitor):
 def test_odd_questions_get_the_end(visitor, running, query):
     printed(running, (STDOUT, b"one\n"))
     assert part(visitor, running, **query)["text"] == "one\n"
+
+
+@pytest.mark.parametrize("number", ["2", "9" * 18])
+def test_attempt_that_is_not_there_printed_nothing(visitor, running, number):
+    printed(running, (STDOUT, b"one\n"))
+    assert part(visitor, running, attempt=number)["text"] == ""
+
+
+def test_log_beside_a_spoilt_result_is_not_downloaded_in_part(visitor, running):
+    """The download began, and broke off with the reader none the wiser."""
+    printed(running, (STDOUT, b"one\n"))
+    (path_of(running.pk, 1, running.token) / RESULT).write_text("[]")
+    response = visitor.get(f"/instances/{running.pk}/log/download/")
+    assert response.status_code == 409
+    assert "can be downloaded when the attempt has ended" in response.content.decode()

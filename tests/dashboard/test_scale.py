@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.presentation.job_list import PER_PAGE
+from dashboard.presentation.listpage import PER_PAGE
 from dashboard.views.pages import regions_of
 from jobs.models import Attempt, Instance, Job, Node, Schedule
 from tests.dashboard.places import make_job, make_node

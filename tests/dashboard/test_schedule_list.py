@@ -7,7 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.presentation.schedule_list import PER_PAGE, read_schedules
+from dashboard.presentation.listpage import PER_PAGE
+from dashboard.presentation.schedule_list import read_schedules
 from dashboard.schedulesearch import ScheduleQuery, query_in
 from dashboard.topics import UnknownTopicError, parts_of
 from jobs.models import Instance, Schedule

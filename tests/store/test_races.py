@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import pytest
 from django.db import connections
@@ -23,9 +24,9 @@ def bench(each_database) -> OrmBench:
     return OrmBench()
 
 
-def fire(job_id: int, schedule_id: int) -> Fire:
-    birth = Birth(job_id, at(60), at(60), Status.QUEUED, NOW, ByPriority().key(Entry(1, NOW, NOW)), bound=1)
-    return Fire(schedule_id, job_id, 1, at(60), at(120), births=(birth,))
+def fire(job_id: int, schedule_id: int, date: datetime = at(60)) -> Fire:  # noqa: B008 - a fixed moment
+    birth = Birth(job_id, date, date, Status.QUEUED, NOW, ByPriority().key(Entry(1, NOW, NOW)), bound=1)
+    return Fire(schedule_id, job_id, 1, date, at(120), births=(birth,))
 
 
 def race(*contenders: Callable[[], bool]) -> int:
@@ -92,6 +93,21 @@ def test_one_fire_makes_one_instance(bench, _round):
     wanted = fire(job_id, bench.schedule(job_id))
     assert race(*(lambda node=node: bool(bench.commit(wanted, node=node).born) for node in (0, 1))) == 1
     assert len(bench.instances_of(job_id)) == 1
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_bug_044_fires_of_two_dates_make_one_instance(bench, _round):
+    """Each node believes the last one ended, and decides the next date: the bound is checked where both write."""
+    job_id = bench.job()
+    schedule_id = bench.schedule(job_id)
+    born = []
+
+    def decide(node: int) -> bool:
+        born.extend(bench.commit(fire(job_id, schedule_id, at(60 + node)), node=node).born)
+        return True
+
+    race(lambda: decide(0), lambda: decide(1))
+    assert len(born) == len(bench.instances_of(job_id)) == 1
 
 
 @pytest.mark.parametrize("_round", range(ROUNDS))

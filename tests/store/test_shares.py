@@ -4,11 +4,13 @@ import pytest
 
 from jobs import models
 from jobs.core.fairshare import UNIT
+from jobs.core.inputs import AdmissionChanged
 from jobs.core.order import Entry, make_order
 from jobs.core.states import Status
 from jobs.store import wishes
 from jobs.store.shares import order_with_places
 from tests.store.benches import NOW, at
+from tests.store.test_limit_claims import Node
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +57,31 @@ def test_restart_changes_nobodys_next_place(each_database):
 def test_other_orders_ask_nothing(django_assert_num_queries):
     with django_assert_num_queries(0):
         order_with_places("edf", {})
+
+
+def test_tenants_take_turns_before_and_after_a_restart(each_database, settings):
+    settings.ORDER = "fair"
+    jobs = {name: models.Job.objects.create(name=name, body="true", tenant=name, created_at=NOW) for name in "ab"}
+    for tenant in "aaaaaabb":
+        wishes.submit(jobs[tenant], cause=models.Instance.Cause.MANUAL, actor="ann", now=NOW)
+    began = start_and_end(Node("here", order_with_places("fair", {}), cores=1), 2)
+    for tenant in "bb":
+        wishes.submit(jobs[tenant], cause=models.Instance.Cause.MANUAL, actor="ann", now=NOW)
+    began += start_and_end(Node("here", order_with_places("fair", {}), cores=1), 8)
+    assert "".join(began) == "ababababaa"
+
+
+def start_and_end(node: Node, times: int) -> list[str]:
+    """Whose instances ran, one at a time; the last one has ended."""
+    whose = []
+    node.look()
+    for _ in range(times):
+        (instance_id,) = node.engine.known.running
+        whose.append(models.Instance.objects.get(pk=instance_id).job.tenant)
+        if len(whose) == times:
+            node.pass_with([AdmissionChanged("restarts")])
+        node.end(instance_id)
+    return whose
 
 
 def test_web_leaves_fair_places_to_the_engine(settings):

@@ -23,7 +23,7 @@ export function keep(name, value) {
 }
 
 // Tells of a choice that was made in another tab.
-export function whenChosenElsewhere(name, act) {
+function whenChosenElsewhere(name, act) {
   addEventListener("storage", (event) => {
     if (event.key === PREFIX + name || event.key === null) act();
   });

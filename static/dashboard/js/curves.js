@@ -1,4 +1,7 @@
 // Cores and memory of an attempt over its time, asked for as often as its runner measures, while somebody looks.
+import { size } from "./amounts.js";
+import { setText } from "./differs.js";
+
 const EACH_MS = 1000;
 const KINDS = {
   cores: { incrs: [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64], word: (value) => `${value.toFixed(2)} cores`, axis: (value) => String(value), line: "held", least: 1 },
@@ -131,15 +134,4 @@ function duration(seconds) {
   if (whole < 60) return Number.isInteger(seconds) ? `${seconds} s` : `${seconds.toFixed(1)} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
   return `${Math.floor(whole / 3600)} h${whole % 3600 >= 60 ? ` ${Math.floor((whole % 3600) / 60)} min` : ""}`;
-}
-
-function size(bytes) {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const amount = bytes / 1024 ** step;
-  return `${amount >= 100 || Number.isInteger(amount) ? Math.round(amount) : amount.toFixed(1)} ${units[step]}`;
-}
-
-function setText(element, text) {
-  if (element && element.textContent !== text) element.textContent = text;
 }

@@ -56,13 +56,14 @@ function startExpressions(form) {
 }
 
 function startPreview(form, box) {
-  const timing = ["when", "schedule_expression", "start_date", "end_date", "timezone"];
+  const timing = ["when", ...[...form.querySelectorAll("[data-timing] [name]")].map((input) => input.name)];
   let asked = null;
   const ask = async () => {
     asked?.abort();
     asked = new AbortController();
     box.hidden = ["now", "by_hand"].includes(form.elements.when.value);
     const body = new URLSearchParams(timing.map((name) => [name, form.elements[name].value]));
+    if (form.elements.job) body.set("job", form.elements.job.value);
     if (box.hidden || !(body.get("schedule_expression") || body.get("start_date"))) {
       box.hidden = true;
       return;

@@ -93,7 +93,7 @@ export function startLive(body, log) {
 
   function take(frame) {
     if (frame.kind === "rows") {
-      topics.set(frame.topic, { board: frame.board, version: frame.version, position: frame.position });
+      topics.set(frame.topic, { board: frame.board, version: frame.version });
       showRows(frame.regions);
       showLoads();
       if (frame.topic === "site") noteTrouble(frame.regions);

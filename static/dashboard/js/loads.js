@@ -1,5 +1,7 @@
 // The latest sample of each machine on its cells, with its last five minutes. Kept here, because a cell that is drawn
 // anew knows nothing of it.
+import { setAttribute, setText } from "./differs.js";
+
 const STEPS = 60;
 const nodes = new Map(); // node -> { cores: {core: [load, band]}, last: number of the newest step, past: Map(core -> per cent) }
 
@@ -17,14 +19,14 @@ export function showLoads() {
   for (const cell of document.querySelectorAll("[data-core]")) {
     const known = nodes.get(cell.dataset.node);
     const [load, band] = known?.cores[cell.dataset.core] ?? [];
-    set(cell.querySelector("[data-past]"), "d", known?.paths.get(cell.dataset.core));
+    setAttribute(cell.querySelector("[data-past]"), "d", known?.paths.get(cell.dataset.core));
     if (load === undefined) continue;
     const percent = Math.round(load * 100);
     if (cell.dataset.band !== band) cell.dataset.band = band;
     setText(cell.querySelector("[data-load]"), `${percent} %`);
     const level = cell.querySelector("[data-level]");
-    set(level, "height", `${percent}`);
-    set(level, "y", `${100 - percent}`);
+    setAttribute(level, "height", `${percent}`);
+    setAttribute(level, "y", `${100 - percent}`);
   }
 }
 
@@ -68,14 +70,6 @@ function drawn(steps) {
 function area(stretch, from) {
   const tops = stretch.map((step, index) => `L${from + index + 0.5} ${100 - step}`).join("");
   return `M${from} 100V${100 - stretch[0]}${tops}L${from + stretch.length} ${100 - stretch.at(-1)}V100Z`;
-}
-
-function set(element, name, value) {
-  if (element && value !== undefined && element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
-function setText(element, text) {
-  if (element && element.textContent !== text) element.textContent = text;
 }
 
 // The page is drawn with what was known of its machine by then.

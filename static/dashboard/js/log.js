@@ -2,8 +2,10 @@
 //
 // The window either ends where the log does, and then what comes goes on it; or it is around a line that was asked for,
 // and then what comes is only counted, so that nothing moves under the reader.
+import { setText } from "./differs.js";
 import { LineView } from "./lines.js";
 import { startLogBar } from "./logbar.js";
+import { left, onlyOf, showFollowButton } from "./logparts.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
 
@@ -87,7 +89,7 @@ class LogView {
 
   tellEnd(frame) {
     const empty = this.element.querySelector("[data-log-empty]");
-    if (frame.complete && empty) empty.textContent = "It printed nothing.";
+    if (frame.complete && !this.lane) setText(empty, "It printed nothing."); // a lane says that of its stream
     if (frame.complete) {
       this.ended = true;
       this.showFollowing();
@@ -263,8 +265,7 @@ class LogView {
   // --- Following ---
 
   say(text) {
-    const state = document.querySelector("[data-log-state]");
-    if (state && state.textContent !== text) state.textContent = text;
+    setText(document.querySelector("[data-log-state]"), text);
   }
 
   toEnd() {
@@ -272,16 +273,7 @@ class LogView {
   }
 
   showFollowing() {
-    const button = this.button;
-    if (!button) return;
-    const follows = this.following && this.atEnd;
-    // Of what has ended nothing more comes: all that is left to do is to go there.
-    const over = this.ended || !this.follows;
-    button.hidden = over && this.atEnd;
-    if (over) button.removeAttribute("aria-pressed");
-    else button.setAttribute("aria-pressed", String(follows));
-    const word = over ? "Go to the end" : follows ? "Following" : "Follow";
-    if (button.textContent !== word) button.textContent = word;
+    showFollowButton(this.button, { over: this.ended || !this.follows, atEnd: this.atEnd, following: this.following });
   }
 
   startFollowing(button) {
@@ -305,30 +297,4 @@ class LogView {
       this.showFollowing();
     }, { passive: true });
   }
-}
-
-function onlyOf(frame, stream) {
-  let at = 0;
-  const parts = frame.runs.map((run) => {
-    const text = frame.text.slice(at, at + run[3]);
-    at += run[3];
-    return [run, text];
-  }).filter(([run]) => run[0] === stream);
-  return { ...frame, text: parts.map(([, text]) => text).join(""), runs: parts.map(([run]) => run) };
-}
-
-function size(bytes) {
-  const units = ["B", "kB", "MB", "GB"];
-  let step = 0;
-  while (bytes >= 1024 && step < units.length - 1) {
-    bytes /= 1024;
-    step += 1;
-  }
-  return `${bytes.toFixed(step ? 1 : 0)} ${units[step]}`;
-}
-
-function left(skipped, dropped) {
-  if (!dropped) return `${size(skipped)} of output are not shown here; the download has them.`;
-  if (dropped >= skipped) return `${size(dropped)} of output were dropped here: the log has a cap.`;
-  return `${size(skipped)} of output are not shown here; the download has them, but for ${size(dropped)} that the log's cap dropped.`;
 }

@@ -1,4 +1,7 @@
 // What stands above a log: search in all of it, one stream or both, wrapping, times.
+import { chosen, keep } from "./chosen.js";
+import { setText } from "./differs.js";
+
 const MARKS = "log-search";
 const WAIT_MS = 250;
 
@@ -19,9 +22,8 @@ export function startLogBar(view) {
 
 function startToggle(button, view) {
   const name = button.dataset.logToggle;
-  const key = `rota-log-${name}`;
-  const kept = localStorage.getItem(key);
-  let on = kept === null ? button.getAttribute("aria-pressed") === "true" : kept === "1";
+  const usual = button.getAttribute("aria-pressed") === "true" ? ["on", "off"] : ["off", "on"];
+  let on = chosen(`log-${name}`, usual) === "on";
   const show = () => {
     button.setAttribute("aria-pressed", String(on));
     view.element.toggleAttribute(`data-${name}`, on);
@@ -29,7 +31,7 @@ function startToggle(button, view) {
   };
   button.addEventListener("click", () => {
     on = !on;
-    localStorage.setItem(key, on ? "1" : "0");
+    keep(`log-${name}`, on ? "on" : "off");
     show();
   });
   show();
@@ -126,7 +128,7 @@ class Search {
   }
 
   say(text) {
-    if (this.said.textContent !== text) this.said.textContent = text;
+    setText(this.said, text);
   }
 
   // By ranges over the text as it is: nothing in the page changes for a mark.

@@ -1,7 +1,7 @@
 // Makes one element look like another without replacing it: focus, open menus and hover stay where they are.
 
 // What the page itself has set and a row from the server does not know.
-const KEPT = new Set(["open", "data-band", "data-withheld", "style"]);
+const KEPT = new Set(["open", "aria-describedby", "data-band", "data-withheld", "style"]);
 
 export function parse(html) {
   const template = document.createElement("template");

@@ -1,4 +1,6 @@
 // Attempts as tabs: each is a link to its own page; arrows go from one to the next.
+import { setAttribute } from "./differs.js";
+
 export function startTabs(list) {
   const panel = document.querySelector("[data-tab-panel]");
   const tabs = () => [...list.querySelectorAll("[role=tab]")];
@@ -9,12 +11,12 @@ export function startTabs(list) {
     const newest = all.reduce((one, other) => (number(other) > number(one) ? other : one));
     const chosen = list.hasAttribute("data-newest") ? newest : all.find((tab) => tab.dataset.number === list.dataset.attempt) ?? newest;
     for (const tab of all) {
-      set(tab, "aria-selected", String(tab === chosen));
-      set(tab, "tabindex", tab === chosen ? "0" : "-1");
+      setAttribute(tab, "aria-selected", String(tab === chosen));
+      setAttribute(tab, "tabindex", tab === chosen ? "0" : "-1");
     }
-    set(panel, "id", "attempt");
-    set(panel, "role", "tabpanel");
-    set(panel, "aria-labelledby", chosen.id);
+    setAttribute(panel, "id", "attempt");
+    setAttribute(panel, "role", "tabpanel");
+    setAttribute(panel, "aria-labelledby", chosen.id);
   }
 
   list.addEventListener("keydown", (event) => {
@@ -32,8 +34,4 @@ export function startTabs(list) {
 
 function number(tab) {
   return Number(tab.dataset.number);
-}
-
-function set(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }

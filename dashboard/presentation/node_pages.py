@@ -1,4 +1,4 @@
-"""The nodes as machines: all of them in a list, and one with what it holds and what it cannot do."""
+"""The nodes: all of them in a list, and one with what it holds and what it cannot do."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from datetime import datetime
 
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
+from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
 from jobs.models import Node
 from jobs.nodes import slots_of, state_of
+from jobs.telemetry.memory import MEGABYTE
 
 MOST_SHOWN = 200
 
@@ -24,7 +26,7 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class MachineRow:
+class NodeRow:
     """`seen_at`: its last sign of life, None before the first. `lag` is in words, empty where nothing has started."""
 
     id: int
@@ -46,7 +48,7 @@ class MachineRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineHead:
+class NodeHead:
     """What stands above all else on the page of a node. `seen_at` only when it does not step."""
 
     id: int
@@ -60,46 +62,36 @@ class MachineHead:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineFact:
-    """Drawn as a fact of an instance is. `at`, if given, is shown as a moment."""
-
-    label: str
-    text: str = ""
-    at: datetime | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MachineNotice:
+class NodeNotice:
     sentence: str
 
 
-def read_machines(now: datetime) -> Regions:
-    """Region machines, by name. Three queries."""
+def read_node_list(now: datetime) -> Regions:
+    """Region node_list, by name. Three queries."""
     on_node, lags = by_node(in_flight()), starts_late()
     nodes = Node.objects.order_by("name")[:MOST_SHOWN]
-    return {"machines": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
+    return {"node_list": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
 
 
-def read_machine(node_id: int, now: datetime) -> Regions:
-    """Regions machine, facts, machine_notices, nodes (one card), its cells, running, running_more. Three queries."""
+def read_node(node_id: int, now: datetime) -> Regions:
+    """Regions node_head, facts, node_notices, nodes (one card), its cells, running, running_more. Three queries."""
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
     attempts = in_flight(node_id)
     regions: dict[str, Sequence[Row]] = {
-        "machine": [("machine", _head(node, attempts, now))],
+        "node_head": [("head", _head(node, attempts, now))],
         "facts": [(f"f{number}", fact) for number, fact in enumerate(_facts(node, starts_late().get(node_id)))],
-        "machine_notices": [(f"m{number}", MachineNotice(text)) for number, text in enumerate(node.notices)],
+        "node_notices": [(f"m{number}", NodeNotice(text)) for number, text in enumerate(node.notices)],
         "nodes": [(f"n{node.pk}", card(node, attempts, now, "alone"))],
     }
     return regions | cell_regions(node, attempts, "alone") | running_regions(attempts)
 
 
-def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> MachineRow:
+def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> NodeRow:
     state = state_of(node, now)
     cores = sum(len(attempt["cores"]) for attempt in attempts)
-    return MachineRow(
+    return NodeRow(
         id=node.pk,
         name=node.name,
         look=STATES[state],
@@ -119,10 +111,10 @@ def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime)
     )
 
 
-def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
+def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
     state = state_of(node, now)
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
-    return MachineHead(
+    return NodeHead(
         id=node.pk,
         name=node.name,
         look=STATES[state],
@@ -134,20 +126,20 @@ def _head(node: Node, attempts: Sequence[Held], now: datetime) -> MachineHead:
     )
 
 
-def _facts(node: Node, lag: float | None) -> list[MachineFact]:
+def _facts(node: Node, lag: float | None) -> list[Fact]:
     facts = [
-        MachineFact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
-        MachineFact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
-        MachineFact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
-        MachineFact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
-        MachineFact("Memory", amounts.size(node.memory_mb * 1024 * 1024) if node.memory_mb else "not counted"),
-        MachineFact("Version", node.version or "unknown"),
-        MachineFact("Started", at=node.started_at, text="" if node.started_at else "never"),
-        MachineFact("Incarnation", str(node.incarnation), note="rises at each start"),
-        MachineFact("Host", node.host_name or "unknown", note=f"process {node.pid}" if node.pid else ""),
-        MachineFact("Boot", node.boot_id or "unknown"),
-        MachineFact("Id", str(node.uuid)),
+        Fact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
+        Fact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
+        Fact("Cores", amounts.listed(node.cores) or "unknown", note=f"{len(node.cores)} in all"),
+        Fact("Slots", str(slots_of(node)), note=f"overcommit {node.overcommit:g}"),
+        Fact("Memory", amounts.size(node.memory_mb * MEGABYTE) if node.memory_mb else "not counted"),
+        Fact("Version", node.version or "unknown"),
+        Fact("Started", at=node.started_at, text="" if node.started_at else "never"),
+        Fact("Incarnation", str(node.incarnation), note="rises at each start"),
+        Fact("Host", node.host_name or "unknown", note=f"process {node.pid}" if node.pid else ""),
+        Fact("Boot", node.boot_id or "unknown"),
+        Fact("Id", str(node.uuid)),
     ]
     if node.stopped_at is not None:
-        facts.insert(0, MachineFact("Stopped", at=node.stopped_at))
+        facts.insert(0, Fact("Stopped", at=node.stopped_at))
     return facts

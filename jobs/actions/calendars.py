@@ -1,0 +1,118 @@
+"""What people may do to calendars: make, change and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError
+
+from jobs.actions.answers import InvalidInput, NotFound, Problem, Refused
+from jobs.actions.reading import Reader, fault_of, shown
+from jobs.core.calendarreading import FIELDS as DEFINED
+from jobs.core.calendarreading import parse_calendar
+from jobs.core.invalid import InvalidSchedule
+from jobs.models import Calendar
+from jobs.store import calendars as store
+
+CALENDAR_FIELDS = ("name", *DEFINED)
+LONGEST_NAME = 100
+EXPECTED = {
+    "timezone": "the name of an IANA time zone, such as Europe/Berlin",
+    "blackouts": 'a list of {"from": ..., "to": ...} or {"days": ..., "from": ..., "to": ...}',
+    "business_days": "such as mon-fri",
+    "holidays": "a list of dates, such as 2026-12-25",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarStored:
+    """`changed` names what is different now; empty: all was so already."""
+
+    calendar_id: int
+    name: str
+    changed: tuple[str, ...] = ()
+
+
+def create_calendar(raw: Mapping[str, Any], *, actor: str, now: datetime) -> CalendarStored:
+    """`raw` has CALENDAR_FIELDS, as docs/scheduling.md tells them. Raises InvalidInput with nothing stored."""
+    name, definition = check_calendar(raw)
+    try:
+        calendar = store.insert(name, definition, actor=actor, now=now)
+    except IntegrityError:
+        raise _name_taken(name) from None
+    return CalendarStored(calendar.pk, name, ("name", "definition"))
+
+
+def change_calendar(calendar_id: int, patch: Mapping[str, Any], *, actor: str, now: datetime) -> CalendarStored:
+    """Change what is in `patch`; null takes it away. The schedules that go by it follow, and nothing is started.
+
+    Raises InvalidInput, NotFound.
+    """
+    calendar = Calendar.objects.filter(pk=calendar_id).first()
+    if calendar is None:
+        raise NotFound("calendar", calendar_id)
+    name, definition = check_calendar({"name": calendar.name, **calendar.definition, **patch})
+    try:
+        changed = store.change(calendar_id, name, definition, actor=actor, now=now)
+    except Calendar.DoesNotExist:
+        raise NotFound("calendar", calendar_id) from None
+    except IntegrityError:
+        raise _name_taken(name) from None
+    return CalendarStored(calendar_id, name, tuple(changed))
+
+
+def delete_calendar(calendar_id: int, *, actor: str, now: datetime) -> str:
+    """Returns its name. Raises Refused while schedules go by it, NotFound."""
+    try:
+        return store.delete(calendar_id, actor=actor, now=now)
+    except Calendar.DoesNotExist:
+        raise NotFound("calendar", calendar_id) from None
+    except store.CalendarInUseError as used:
+        more = f" and {used.more} more" if used.more else ""
+        sentence = f"The schedules of {', '.join(used.jobs)}{more} go by this calendar; change these jobs first."
+        raise Refused(sentence) from None
+
+
+def check_calendar(raw: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name and the definition that would be stored. Raises InvalidInput."""
+    reader = Reader(raw)
+    for field in raw:
+        if field not in CALENDAR_FIELDS:
+            known = ", ".join(CALENDAR_FIELDS)
+            reader.refuse(field, "a known field", f"There is no field {shown(field)}; known are {known}.")
+    count = len(reader.problems)
+    name = reader.text("name", longest=LONGEST_NAME)
+    if not name and len(reader.problems) == count:
+        reader.refuse("name", "1 to 100 characters", "A calendar needs a name of 1 to 100 characters; give one.")
+    definition = {field: raw[field] for field in DEFINED if raw.get(field) is not None}
+    _check_definition(reader, name, definition)
+    reader.check()
+    return name, definition
+
+
+def _check_definition(reader: Reader, name: str, definition: dict[str, Any]) -> None:
+    if fault := _unstorable(definition):
+        reader.refuse("blackouts", "printable text", f"The calendar contains {fault}; remove it.")
+        return
+    try:
+        parse_calendar(name, definition)
+    except InvalidSchedule as refusal:
+        given = shown(reader.raw.get(refusal.field))
+        reader.problems.append(Problem(refusal.field, given, EXPECTED.get(refusal.field, ""), refusal.sentence))
+
+
+def _unstorable(value: object) -> str:
+    """What no column can hold, wherever it stands."""
+    if isinstance(value, str):
+        return fault_of(value)
+    if isinstance(value, Mapping):
+        return next(filter(None, map(_unstorable, (*value, *value.values()))), "")
+    return next(filter(None, map(_unstorable, value)), "") if isinstance(value, list) else ""
+
+
+def _name_taken(name: str) -> InvalidInput:
+    sentence = f"There is a calendar named {shown(name)} already; choose another name, or change that one."
+    return InvalidInput([Problem("name", shown(name), "a name that no other calendar has", sentence)])

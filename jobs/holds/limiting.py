@@ -1,0 +1,56 @@
+"""Why one waits whatever room there is: a limit is full, a rate has nothing left, another of its job is under way."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from jobs.core.prediction import Prediction
+from jobs.core.records import Hold
+from jobs.holds.phrases import clock, expected, run, shown_name
+from jobs.holds.scene import Scene
+from jobs.holds.view import HoldView
+
+
+def held_back(instance_id: int, hold: Hold, scene: Scene) -> HoldView:
+    prediction = scene.starts[instance_id]
+    say = {"limit": _limit, "rate": _rate, "overlap": _overlap}[hold.code]
+    return HoldView(hold.code, say(hold, prediction, scene), prediction.at, prediction.unknown_because)
+
+
+def _limit(hold: Hold, prediction: Prediction, scene: Scene) -> str:
+    key, maximum, in_use = (hold.subject[name] for name in ("limit", "maximum", "in_use"))
+    kind, _, name = str(key).partition(":")
+    who = {"job": "its job", "tag": f"tag {shown_name(name)}", "model": f"the model {shown_name(name)}"}[kind]
+    said = f"{who} allows {maximum} at once, {run(int(str(in_use)))}"
+    ends = {h: at for h in scene.holders.get(str(key), ()) if (at := scene.ends_at.get(h)) is not None}
+    if not ends:
+        return said + expected(prediction, scene.now)
+    first = min(ends, key=lambda holder: (ends[holder], holder))
+    said += f"; instance {first} {_ends(ends[first], scene.now)}"
+    if prediction.at is not None and prediction.at > ends[first]:
+        said += expected(prediction, scene.now)
+    return said
+
+
+def _rate(hold: Hold, prediction: Prediction, scene: Scene) -> str:
+    name = str(hold.subject["limit"])
+    pace = scene.rates[name]
+    often = f"1 every {1 / pace:g} s" if pace < 1 else f"{pace:g} a second"
+    turn = "" if prediction.at is None else f"; its turn is at {clock(prediction.at, scene.now)}"
+    return f"{shown_name(name)} allows {often}{turn}"
+
+
+def _overlap(hold: Hold, prediction: Prediction, scene: Scene) -> str:
+    other = int(str(hold.subject["instance"]))
+    said = f"waits until instance {other} of the same job has ended"
+    if (again := scene.next_try_at.get(other)) is not None:
+        return f"{said}, which failed and is tried again at about {clock(again, scene.now)}"
+    ends_at = scene.ends_at.get(other)
+    if ends_at is None:
+        return said
+    said += ", any moment" if ends_at <= scene.now else f", at about {clock(ends_at, scene.now)}"
+    return said if prediction.at is None or prediction.at <= ends_at else said + expected(prediction, scene.now)
+
+
+def _ends(moment: datetime, now: datetime) -> str:
+    return "ends any moment" if moment <= now else f"ends at about {clock(moment, now)}"

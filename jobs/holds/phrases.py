@@ -1,0 +1,41 @@
+"""The words that the sentences are made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from jobs.core.prediction import Prediction
+from jobs.core.records import Demand
+
+
+def needs(demand: Demand) -> str:
+    return cores(demand.cores) + (f" and {demand.memory_mb} MB of memory" if demand.memory_mb else "")
+
+
+def cores(count: int) -> str:
+    return "1 core" if count == 1 else f"{count} cores"
+
+
+def are(count: int) -> str:
+    """Such as "none is", "1 is", "2 are"."""
+    return f"{count or 'none'} {'are' if count > 1 else 'is'}"
+
+
+def run(count: int) -> str:
+    """Such as "none runs", "1 runs", "2 run"."""
+    return f"{count or 'none'} {'run' if count > 1 else 'runs'}"
+
+
+def expected(prediction: Prediction, now: datetime) -> str:
+    return "" if prediction.at is None else f"; it should start at about {clock(prediction.at, now)}"
+
+
+def clock(moment: datetime, now: datetime) -> str:
+    """To the second, in UTC and said so; with the date if that is not today's."""
+    rounded = (moment + timedelta(milliseconds=500)).astimezone(UTC)
+    return rounded.strftime("%H:%M:%S UTC" if rounded.date() == now.astimezone(UTC).date() else "%Y-%m-%d %H:%M:%S UTC")
+
+
+def shown_name(name: str) -> str:
+    """A tag or a limit in a sentence; a name with a blank in quotes, so that one sees where it ends."""
+    return f'"{name}"' if " " in name or not name else name
