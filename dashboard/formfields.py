@@ -16,6 +16,7 @@ WHENS = {
     "daily": "Daily",
     "weekly": "Weekly",
     "cron": "Cron",
+    "after": "After other jobs",
     "by_hand": "By hand only",
 }
 REPEATING = ("interval", "fixed_delay", "daily", "weekly", "cron")
@@ -28,13 +29,16 @@ TEXTS = (
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
     "pause_after_failures",
 )  # fmt: skip
+UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
+# When a job with upstreams runs, in words.
+RULES = {"all_success": "all have succeeded", "all_done": "all have ended", "any_failed": "any has failed"}
 LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes")  # with commas between
 OPTIONS = (
     "overlap", "queue_bound", "catch_up", "catch_up_limit", "misfire_grace_seconds", "calendar", "calendar_action",
     "jitter_seconds", "gap", "fold", "first_at_once",
 )  # fmt: skip
 TIMING = ("schedule_expression", "start_date", "end_date", "timezone", *OPTIONS)
-FIELDS = ("runs", "when", *RUNS, *TEXTS, *TIMING)
+FIELDS = ("runs", "when", *RUNS, *TEXTS, *UPSTREAMS, *TIMING)
 # What is folded away at first, by the name of its fold; a fold with an error in it opens by itself.
 FOLDS = {
     "fires": OPTIONS,
@@ -49,6 +53,7 @@ FOLDS = {
 
 DEFAULTS = {
     "runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium", "retry_jitter": "yes",
+    "upstream_rule": "all_success",
     "overlap": "skip", "queue_bound": "10", "catch_up": "one", "catch_up_limit": "3", "misfire_grace_seconds": "60",
     "calendar_action": "skip", "jitter_seconds": "0", "gap": "default", "fold": "default", "first_at_once": "no",
 }  # fmt: skip
@@ -106,21 +111,24 @@ LABELS = {
     "environment": "Environment",
     "runs": "What runs",
     "when": "When",
+    "depends_on": "Upstreams",
+    "upstream_rule": "Runs when",
+    "not_before": "Not before",
     "schedule_expression": "Schedule",
     "schedule_type": "When",
     "start_date": "Start",
     "end_date": "End",
     "timezone": "Time zone",
-    "overlap": "While a run has not ended",
-    "queue_bound": "Most that wait",
+    "overlap": "While one runs",
+    "queue_bound": "At most wait",
     "catch_up": "After downtime",
     "catch_up_limit": "Latest how many",
     "misfire_grace_seconds": "Missed after seconds",
     "calendar": "Calendar",
     "calendar_action": "When it is closed",
     "jitter_seconds": "Spread over seconds",
-    "gap": "In an hour that clocks skip",
-    "fold": "In an hour that comes twice",
+    "gap": "In a skipped hour",
+    "fold": "In a repeated hour",
     "first_at_once": "The first run",
 }
 BLANK = {

@@ -22,6 +22,7 @@ from dashboard.formfields import (
     RUNS,
     TEXTS,
     TIMING,
+    UPSTREAMS,
     WHENS,
     in_words,
 )
@@ -31,6 +32,7 @@ from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec
 from jobs.actions.forms import environment_text, raw_from_form
 from jobs.actions.timing import TO_COME
 from jobs.models import Job
+from jobs.store.workflows import names_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def job_input(posted: Mapping[str, str]) -> dict[str, Any]:
     """What the form says, as `actions.create_job` takes it. Inputs of a choice that was not made are left out."""
     runs = posted.get("runs", "")
     wanted = {name: posted.get(name, "") for name in (*TEXTS, runs if runs in RUNS else "script_content")}
-    return raw_from_form(wanted | _timing(posted))
+    return raw_from_form(wanted | _timing(posted) | _upstreams(posted))
 
 
 def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str, Any]:
@@ -138,8 +140,10 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     What was left as it was shown is left out: a browser's line breaks or a rounded number must not become an edit.
     """
     new = {name: posted.get(name, stored[name]) for name in FIELDS}
+    if new["when"] != "after":
+        new["depends_on"] = ""
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
-    patch = {name: new[name] for name in TEXTS if name in changed}
+    patch = {name: new[name] for name in (*TEXTS, *UPSTREAMS) if name in changed}
     if {"runs", new["runs"]} & changed:
         # Who empties it is told so, instead of keeping what was there.
         patch |= dict.fromkeys(RUNS, "") | {new["runs"]: new.get(new["runs"], "")}
@@ -154,6 +158,9 @@ def check_when(posted: Mapping[str, str], *, is_new: bool) -> None:
         instead = WHENS["now" if is_new else "by_hand"]
         sentence = f'Start is blank, expected a date or a moment; give one, or choose "{instead}".'
         raise InvalidInput([Problem("start_date", "", "a date or a moment", sentence)])
+    if posted.get("when") == "after" and not posted.get("depends_on", "").strip():
+        sentence = f'Upstreams is blank; name the jobs that it waits for, or choose "{WHENS["by_hand"]}".'
+        raise InvalidInput([Problem("depends_on", "", "jobs to wait for", sentence)])
 
 
 def uploaded_text(name: str, content: bytes) -> str:
@@ -187,16 +194,20 @@ def stored_texts(job: Job) -> dict[str, str]:
     """The stored job as the texts of this form, by name."""
     raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
     when = raw["schedule_type"] if raw["schedule_type"] != "once" else "at" if raw["start_date"] else "by_hand"
+    when = "after" if raw["depends_on"] else when
+    names = names_of(raw["depends_on"])
+    usual_retries = default_retries(raw["schedule_type"], waits=when == "after")
     raw |= {
         "runs": FIELD_OF_KIND[job.kind],
         "when": when,
+        "depends_on": "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names),
         **{name: ", ".join(map(str, raw[name])) for name in LISTS},
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,
         "memory_mb_required": raw["memory_mb_required"] or None,
         # As good as not said: it goes with the type of schedule.
-        "max_retries": None if job.max_retries == default_retries(raw["schedule_type"]) else job.max_retries,
+        "max_retries": None if job.max_retries == usual_retries else job.max_retries,
         "retry_jitter": "yes" if job.retry_jitter else "no",
         "keep_workspace": {None: "", True: "yes", False: "no"}[job.keep_workspace],
         "first_at_once": "yes" if raw["first_at_once"] else "no",
@@ -218,6 +229,11 @@ def _text_of(value: object) -> str:
 def _plain(text: str) -> str:
     """As a text area gives it back: its lines end alike."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _upstreams(posted: Mapping[str, str]) -> dict[str, str]:
+    """Only of a job that is to run after others."""
+    return {name: posted.get(name, "") for name in UPSTREAMS} if posted.get("when") == "after" else {}
 
 
 def _timing(posted: Mapping[str, str]) -> dict[str, str]:

@@ -88,6 +88,7 @@ def form_page(
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
         "expressions": formfields.EXPRESSIONS,
+        "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
         "choices": formfields.CHOICES,
@@ -117,6 +118,10 @@ def foreseen(texts: Mapping[str, str]) -> Foreseen:
         data_dir=settings.DATA_DIR,
         now=timezone.now(),
     )
+
+
+def shared_with(changed: actions.Changed) -> str:
+    return f" {', '.join(changed.with_it)} got the same schedule: they begin one workflow." if changed.with_it else ""
 
 
 def _create(request: HttpRequest) -> HttpResponse:
@@ -160,5 +165,5 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
     except actions.Refused as refusal:  # changed between the look and the wish
         form, clashes = forms.merged_form(posted, find_or_404(job_id))
         return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes, refused=refusal.sentence)
-    messages.success(request, "Saved." if changed.changed else "Nothing was changed.")
+    messages.success(request, f"Saved.{shared_with(changed)}" if changed.changed else "Nothing was changed.")
     return redirect("job", job_id)

@@ -49,6 +49,10 @@ def _variables(text: str) -> dict[str, str | None]:
     return {name.strip(): value if mark else None for name, mark, value in parts}
 
 
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
@@ -72,6 +76,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "priority": _priority,
     "environment": _variables,
     "tags": _words,
+    "depends_on": _lines,
     "rates": _words,
     "retry_only_exit_codes": _codes,
     "retry_never_exit_codes": _codes,

@@ -47,6 +47,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     fieldsets = (
         (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
         ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
+        ("After other jobs", {"fields": ("depends_on", "upstream_rule", "not_before")}),
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
         (

@@ -13,9 +13,11 @@ from jobs.actions import InvalidInput, check_edit, check_new_job
 from jobs.actions.bodies import MASK
 from jobs.actions.definition import raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
+from jobs.actions.upstreams import UPSTREAM_RULES
 from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.policies import Overlap
 from jobs.models import Calendar, Job, Schedule
+from jobs.store.workflows import names_of
 
 FLAGS = ("retry_jitter", "first_at_once")
 WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
@@ -68,6 +70,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     start_date = line("ISO date or moment. A once without it runs only when asked.")
     end_date = line("Inclusive.")
     timezone = line()
+    depends_on = lines(3, "Jobs that must end first, one a line, by name or number; then no schedule of its own.")
+    upstream_rule = forms.ChoiceField(choices=[(rule, rule.replace("_", " ")) for rule in UPSTREAM_RULES])
+    not_before = line("HH:MM, in the zone of its workflow's schedule.")
     max_retries = line("Empty: 3 for a once, else 0.")
     retry_delay_seconds = line()
     retry_max_delay_seconds = line()
@@ -104,6 +109,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes"):
             raw[name] = ", ".join(map(str, raw[name]))
+        names = names_of(raw["depends_on"])
+        raw["depends_on"] = "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names)
         raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]
         raw["timezone"] = raw["timezone"] or settings.DEFAULT_TIME_ZONE
         return {name: f"{value:g}" if isinstance(value, float) else value for name, value in raw.items()} | {
@@ -146,5 +153,5 @@ NEW = {
     "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
     "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
     "retry_jitter": True, "priority": Job.Priority.MEDIUM, "catch_up_limit": "3", "misfire_grace_seconds": "60",
-    "queue_bound": "10", "jitter_seconds": "0",
+    "queue_bound": "10", "jitter_seconds": "0", "upstream_rule": UPSTREAM_RULES[0],
 }  # fmt: skip

@@ -17,6 +17,7 @@ from jobs.holds.nodes import nobody_runs, stopped, too_small
 from jobs.holds.phrases import clock
 from jobs.holds.rooms import SOON, in_its_place
 from jobs.holds.scene import LOOKED_THROUGH, Scene, demand_of, look
+from jobs.holds.upstreams import explain_upstreams
 from jobs.holds.view import HoldView
 from jobs.pauses import who_paused
 
@@ -33,6 +34,7 @@ def explain(instances: Iterable[models.Instance], now: datetime) -> dict[int, Ho
     due = {instance.pk for instance in waiting if _is_due(instance, now)}
     scene = look(now, due) if due else None
     views = {i.pk: _later(i, now) if scene is None or i.pk not in due else _due(i, scene) for i in waiting}
+    views |= explain_upstreams(waiting, now)
     return {instance.pk: _with_deadline(instance, views[instance.pk], now) for instance in waiting}
 
 

@@ -42,7 +42,7 @@ function startExpressions(form) {
   let type = "";
   const follow = () => {
     const chosen = form.elements.when.value;
-    form.elements.max_retries.placeholder = chosen in examples ? "0" : "3";
+    form.elements.max_retries.placeholder = chosen in examples || chosen === "after" ? "0" : "3";
     if (!(chosen in examples)) return; // the box is hidden, with what is in it
     if (type && chosen !== type) {
       kept[type] = box.value;
