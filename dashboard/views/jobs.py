@@ -149,5 +149,6 @@ def _delete(request: HttpRequest, job_id: int) -> HttpResponse:
         messages.success(request, f"Deleted {name}, with its instances and their logs.")
         return redirect("jobs")
     running = f"{deleted.running} instances are" if deleted.running > 1 else "one instance is"
-    messages.warning(request, f"{running.capitalize()} being stopped first. Delete the job again when they have ended.")
+    after = "they have" if deleted.running > 1 else "it has"
+    messages.warning(request, f"{running.capitalize()} being stopped first; the job goes by itself when {after} ended.")
     return redirect("job", job_id)
