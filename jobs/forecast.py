@@ -13,7 +13,7 @@ from jobs.core.simulate import simulate
 from jobs.core.whatif import Change, Comparison, what_if
 
 LONGEST_DAYS = 31.0
-# About ten seconds of one core, however many schedules there are.
+# A week of a thousand schedules in benchmarks/simulate.py, which takes 20 s of a core on a busy two-core machine.
 STEPS_WHILE_SOMEBODY_WAITS = 100_000
 
 
