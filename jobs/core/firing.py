@@ -247,11 +247,14 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
     """What a calendar kept from happening since the last fire."""
     if not isinstance(watched.trigger, Skipped):
         return ()
-    found = blocked_between(watched.trigger.trigger, watched.trigger.calendar, watched.seen_until, now)
+    trigger, calendar = watched.trigger.trigger, watched.trigger.calendar
+    found = blocked_between(trigger, calendar, watched.seen_until, now)
     if found.first is None:
         return ()
-    reason = f"falls in {found.first.says}"
-    return (Skip("blackout", reason, found.first.begins, found.count),)
+    # One closure may follow another: what the fire itself falls into is the reason.
+    fire = trigger.next_after(max(watched.seen_until, found.first.begins - datetime.resolution)) or found.first.begins
+    reason = f"falls in {(calendar.blocks(fire) or found.first).says}"
+    return (Skip("blackout", reason, fire, found.count),)
 
 
 def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
@@ -259,7 +262,7 @@ def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
     first = latest if isinstance(watched.trigger, Following) else watched.trigger.next_after(watched.seen_until)
     reason = "was due while nothing was running"
     if len(due.fires) == 1:
-        reason += f"; the fire of {due.fires[0].isoformat()} stands for it"
+        reason += "; the latest stands for it"
     elif due.fires:
         reason += f"; only the latest {len(due.fires)} are made up for"
     return Skip("missed", reason, first or latest, due.missed)

@@ -135,9 +135,9 @@ class EngineLoop(threading.Thread):
             inputs.append(AdmissionChanged(self._gate.stopped))
         inputs += self._beyond_horizon(now)
         ended = self._pass(now, inputs)
-        if self._follower.take_backfill_made():
+        if asked := self._follower.take_backfill_made():
             self._backfills.told()
-        if (looks or ended) and self._backfills.advance(now):
+        if (looks or ended or asked) and self._backfills.advance(now):
             self._mailbox.poke()  # our own commit tells nobody
         if self._follower.behind:
             self._mailbox.poke()

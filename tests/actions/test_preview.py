@@ -25,6 +25,20 @@ def test_interval_counts_from_where_the_preview_begins():
     ]
 
 
+@pytest.mark.parametrize("seconds", [900, 900.0, "900", "900s", "15m"])
+def test_seconds_may_be_a_number(seconds):
+    found = fires(schedule_type="interval", schedule_expression=seconds, after="2026-01-01T10:00Z", count=1)
+    assert found == ["2026-01-01T10:15:00+00:00"]
+
+
+@pytest.mark.parametrize("seconds", [0, -5, 0.2, 1.5, True, None, [], 10**30, "abc"])
+def test_what_is_no_number_of_seconds_is_refused(seconds):
+    for kind in ("interval", "fixed_delay"):
+        with pytest.raises(InvalidInput) as refusal:
+            preview({"schedule_type": kind, "schedule_expression": seconds}, now=NOW)
+        assert [problem.field for problem in refusal.value.problems] == ["schedule_expression"]
+
+
 def test_bounds_are_inclusive():
     raw = {
         "schedule_type": "daily",
@@ -87,3 +101,14 @@ def test_unknown_type_is_the_only_complaint():
     with pytest.raises(InvalidInput) as refusal:
         preview({"schedule_type": "monthly", "schedule_expression": "5"}, now=NOW)
     assert [problem.field for problem in refusal.value.problems] == ["schedule_type"]
+
+
+@pytest.mark.parametrize(("days", "said"), [("weekdays", "'weekdays' is"), ("mon,x", "'mon,x': 'x' is")])
+def test_day_at_fault_is_said_once(days, said):
+    with pytest.raises(InvalidInput, match=said):
+        preview({"schedule_type": "weekly", "schedule_expression": f"{days} 10:00"}, now=NOW)
+
+
+def test_moment_that_comes_twice_is_marked_once():
+    [fire] = preview({"start_date": "2026-11-01T01:30", "timezone": "America/New_York"}, now=NOW).coming
+    assert fire.marks == ("clocks go back: 01:30 comes twice, the first pass is meant",)
