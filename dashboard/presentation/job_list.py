@@ -36,6 +36,7 @@ class JobRow:
     words: str
     next_at: datetime | None
     paused: bool
+    being_deleted: bool
     last: Look | None
     last_id: int | None
     last_at: datetime | None
@@ -126,6 +127,7 @@ def _row(job: Job, runs: list[RunMark]) -> JobRow:
         words=words_of(schedule) if schedule else "by hand",
         next_at=schedule.next_at if schedule and not job.paused else None,
         paused=job.paused,
+        being_deleted=job.being_deleted,
         last=last.look if last else None,
         last_id=last.instance_id if last else None,
         last_at=last.at if last else None,

@@ -33,6 +33,8 @@ class JobHead:
     tags: tuple[tuple[str, str], ...]
     paused_by: str
     paused_at: datetime | None
+    deleting_by: str
+    deleting_at: datetime | None
     skipped: int
     failed: int
     in_workflow: bool = False
@@ -120,6 +122,8 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int, *, in_workflow: 
         tags=tuple((tag, search_for_tag(tag)) for tag in job.tags),
         paused_by=who_paused(job),
         paused_at=job.paused_at,
+        deleting_by=job.delete_requested_by,
+        deleting_at=job.delete_requested_at,
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,
         in_workflow=in_workflow,

@@ -44,6 +44,7 @@ class ScheduleRow:
     missed: int
     in_a_row: int
     paused: bool
+    being_deleted: bool
     fault: str
 
 
@@ -116,6 +117,7 @@ def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
         missed=schedule.missed_count,
         in_a_row=in_a_row if in_a_row >= MANY_SKIPPED else 0,
         paused=schedule.job.paused,
+        being_deleted=schedule.job.being_deleted,
         fault=schedule.fault,
     )
 

@@ -61,6 +61,7 @@ class EngineLoop(threading.Thread):
         *,
         load: Callable[[], dict[int, float]],
         on_beat: Callable[[], None],
+        on_end: Callable[[], None] = lambda: None,
         clocks: Clocks = Clocks(),  # noqa: B008 - a frozen value
     ) -> None:
         super().__init__(name="engine", daemon=True)
@@ -74,6 +75,7 @@ class EngineLoop(threading.Thread):
         self._clock_watch = ClockWatch(clocks.read())
         self._clock_change = NO_CHANGE
         self._on_beat = on_beat
+        self._on_end = on_end
         self._store = OrmStore(node.pk, node.name)
         self._backfills = Backfills(self._store.actor)
         self._gate = Gate(node, DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB))
@@ -166,6 +168,8 @@ class EngineLoop(threading.Thread):
             self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
+        if passed.finishes:
+            self._on_end()
 
     def _launch(self, wanted: list[Launch]) -> None:
         for launch in wanted:
