@@ -107,7 +107,8 @@ class Schedules:
         watched = self._watched[schedule_id]
         if not is_following(watched.trigger) or watched.next_at or self._known.under_way([job_id]):
             return []
-        following = watched.trigger.after_end(at)
+        # The clock may have been set back meanwhile: a date before the last one would be refused for ever.
+        following = watched.trigger.after_end(max(at, watched.seen_until))
         if following is None:
             self.remove(schedule_id)
             return []
