@@ -18,7 +18,8 @@ def state_of(node: Node, now: datetime) -> State:
     """stopped (on purpose), else live, or stale: it was killed or hangs, or has never stepped."""
     if node.stopped_at is not None:
         return "stopped"
-    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
+    # Also from the future: the clock was set back since, and it would look alive until that comes again.
+    return "live" if node.heartbeat_at and abs(now - node.heartbeat_at) <= STALE_AFTER else "stale"
 
 
 def draining(node: Node) -> str:

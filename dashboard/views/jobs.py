@@ -53,7 +53,9 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    return live_page(request, "jobs/job.html", [f"job:{job_id}"], {"job_id": job_id, "job": find_or_404(job_id)})
+    found = find_or_404(job_id)
+    context = {"job_id": job_id, "job": found, "waits": found.upstreams.exists()}
+    return live_page(request, "jobs/job.html", [f"job:{job_id}"], context)
 
 
 @require_POST

@@ -124,6 +124,7 @@ class EngineLoop(threading.Thread):
         self._mailbox.wait(self._deadline())
         if self._clock_was_changed():
             self._rebuild()
+            self._heartbeat.at_once()  # the last one bears a moment of the clock as it was
         inputs, poked = self._mailbox.take()
         self._remember(inputs)
         now = self._clocks.wall()
