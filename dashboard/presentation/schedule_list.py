@@ -14,6 +14,7 @@ from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
+from dashboard.qualifiers import words_of as words_in
 from dashboard.schedulesearch import ScheduleQuery
 from jobs.models import Instance, Schedule
 
@@ -66,7 +67,9 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG
 def matching(query: ScheduleQuery) -> QuerySet[Schedule]:
     """All that are what is asked; without those that were taken away, of which only the counts are kept."""
     found = Schedule.objects.exclude(type=Schedule.Type.ONCE, start_at=None)
-    for word in query.text.split():
+    if query.problems:
+        return found.none()
+    for word in words_in(query.text):
         found = found.filter(Q(job__name__icontains=word) | Q(expression__icontains=word) | Q(zone__icontains=word))
     if query.type:
         found = found.filter(type=query.type)
