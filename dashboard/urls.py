@@ -3,6 +3,7 @@
 from django.urls import path
 
 from dashboard.views import (
+    backfills,
     instance_list,
     instances,
     job_form_parts,
@@ -15,6 +16,7 @@ from dashboard.views import (
     overview,
     schedules,
     selection,
+    workflows,
 )
 
 urlpatterns = [
@@ -29,6 +31,11 @@ urlpatterns = [
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/edit/", new_job.edit_job, name="edit-job"),
     path("jobs/<int:job_id>/run/", jobs.run, name="run-job"),
+    path("jobs/<int:job_id>/run/workflow/", workflows.run_workflow, name="run-workflow"),
+    path("jobs/<int:job_id>/run/only/", workflows.run_only, name="run-only"),
+    path("jobs/<int:job_id>/backfill/", backfills.backfills, name="backfills"),
+    path("backfills/<int:backfill_id>/cancel/", backfills.cancel, name="cancel-backfill"),
+    path("workflows/<int:job_id>/", workflows.workflow, name="workflow"),
     path("jobs/<int:job_id>/pause/", jobs.pause, name="pause-job"),
     path("jobs/<int:job_id>/resume/", jobs.resume, name="resume-job"),
     path("jobs/<int:job_id>/cancel-waiting/", jobs.cancel_waiting, name="cancel-waiting"),
@@ -42,6 +49,7 @@ urlpatterns = [
     path("instances/<int:instance_id>/", instances.instance, name="instance"),
     path("instances/<int:instance_id>/cancel/", instances.cancel, name="cancel-instance"),
     path("instances/<int:instance_id>/retry/", instances.retry, name="retry-instance"),
+    path("instances/<int:instance_id>/retry-from-here/", workflows.retry_from_here, name="retry-from-here"),
     path("instances/<int:instance_id>/log/", logs.log_part, name="log"),
     path("instances/<int:instance_id>/log/search/", logs.search, name="search-log"),
     path("instances/<int:instance_id>/samples/", instances.samples, name="samples"),

@@ -14,6 +14,7 @@ from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import expected_duration
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.waiting import whole_second
+from dashboard.presentation.workflows import on_date
 from jobs import holds
 from jobs.core.states import TERMINAL, WAITING, OutcomeKind, Status
 from jobs.models import Attempt, Instance
@@ -62,6 +63,7 @@ def read_instance(instance_id: int, now: datetime) -> Regions:
         "bar": [("bar", Bar(tuple(timeline.bar(found, now))))] if found else [],
         "stages": [(f"e{stage.n}", stage) for stage in found],
         "attempts": attempt_rows(attempts),
+        "date": [(f"j{square.job_id}", square) for square in on_date(instance)],
     }
 
 

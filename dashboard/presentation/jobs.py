@@ -11,6 +11,7 @@ from dashboard.presentation.jobuse import TREND, needs_of, trend_of
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
 from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
+from dashboard.presentation.workflows import neighbours
 from jobs import skips
 from jobs.models import Instance, Job, Schedule
 from jobs.pauses import who_paused
@@ -34,6 +35,8 @@ class JobHead:
     paused_at: datetime | None
     skipped: int
     failed: int
+    in_workflow: bool = False
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,10 @@ def read_job(job_id: int, now: datetime) -> Regions:
     recent = list(Instance.objects.filter(job_id=job_id).order_by("-id")[:TREND])
     runs = [mark_of_instance(instance) for instance in recent]
     trend = trend_of(runs)
+    around = neighbours(job_id)
     return {
-        "job": [("job", _job_head(job, schedule, failed_in_a_row(runs)))],
+        "job": [("job", _job_head(job, schedule, failed_in_a_row(runs), in_workflow=bool(around)))],
+        "neighbours": [(f"j{one.job_id}", one) for one in around],
         "trend": [("trend", trend)] if trend else [],
         "schedule": [("schedule", card)] if card else [],
         "needs": [("needs", needs_of(job, [instance.pk for instance in recent]))],
@@ -105,7 +110,7 @@ def search_for_tag(tag: str) -> str:
     return f'tag:"{tag}"' if blank else f"tag:{tag}"
 
 
-def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
+def _job_head(job: Job, schedule: Schedule | None, failed: int, *, in_workflow: bool) -> JobHead:
     skipped = schedule.skipped_in_a_row if schedule else 0
     return JobHead(
         job_id=job.pk,
@@ -117,4 +122,6 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int) -> JobHead:
         paused_at=job.paused_at,
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,
+        in_workflow=in_workflow,
+        dated=in_workflow or schedule is not None,
     )

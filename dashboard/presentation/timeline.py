@@ -101,8 +101,17 @@ def _hold(event: Event) -> Hold:
     code = str(event.data.get("code") or "")
     because = _HOLDS.get(code, f"waited: {code.replace('_', ' ')}")
     subject = event.data.get("subject")
-    big = subject.get("instance") if isinstance(subject, dict) else None
-    return Hold(f"{because} #{big}" if code == "behind" and big else because, event.at)
+    about = _about(code, subject) if isinstance(subject, dict) else ""
+    return Hold(f"{because} {about}".strip(), event.at)
+
+
+def _about(code: str, subject: dict[str, object]) -> str:
+    """Which instance, or which limit, where the code is about one."""
+    if code in ("behind", "overlap") and subject.get("instance"):
+        return f"#{subject['instance']}"
+    if code == "limit":
+        return f"{str(subject.get('limit')).replace(':', ' ')} ({subject.get('in_use')} of {subject.get('maximum')})"
+    return str(subject.get("limit") or "") if code == "rate" else ""
 
 
 def bar(of: Sequence[Stage], now: datetime) -> list[Segment]:
@@ -165,6 +174,9 @@ _HOLDS = {
     "cores": "waited for free cores",
     "memory": "waited for free memory",
     "behind": "cores were kept for a bigger one ahead of it,",
+    "limit": "as many ran as a limit allows:",
+    "rate": "waited for its turn at the rate",
+    "overlap": "waited for the end of the same job's instance",
     "paused": "the job was paused",
     "node_too_small": "no node that ran was large enough",
     "no_node": "no node ran",

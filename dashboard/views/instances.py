@@ -23,6 +23,7 @@ from dashboard.views.logs import place_at
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.models import Attempt, Instance
+from jobs.store import read
 
 
 @require_safe
@@ -44,6 +45,7 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
         "curves": curves_of(attempt) if attempt else None,
         "facts_region": "facts" if follows else f"facts:{number}",
         "ran_region": "ran" if follows else f"ran:{number}",
+        "in_workflow": found.job_id in read.workflows(),
         "retries": list(Instance.objects.filter(retry_of=found).order_by("id").values_list("id", flat=True)[:20]),
     }
     own = f"log:{instance_id}" if follows else f"attempt:{instance_id}.{number}"

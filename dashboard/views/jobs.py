@@ -23,6 +23,7 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
+from jobs.store.workflows import dependents_of
 
 FILTERS = {
     "": "All",
@@ -93,7 +94,14 @@ def delete(request: HttpRequest, job_id: int) -> HttpResponse:
         return once(request, lambda: _acted(request, lambda: _delete(request, job_id)))
     live_count = Instance.objects.filter(job_id=job_id, status__in=LIVE).count()
     return render(
-        request, "jobs/delete.html", {"job": find_or_404(job_id), "live_count": live_count, "form_mark": new_mark()}
+        request,
+        "jobs/delete.html",
+        {
+            "job": find_or_404(job_id),
+            "live_count": live_count,
+            "dependents": dependents_of(job_id),
+            "form_mark": new_mark(),
+        },
     )
 
 
@@ -119,16 +127,22 @@ def _run(request: HttpRequest, job_id: int) -> HttpResponse:
 
 def _change(request: HttpRequest, job_id: int, action: Callable[..., actions.Changed], sentence: str) -> HttpResponse:
     def act() -> HttpResponse:
-        if action(job_id, actor=actor_of(request), now=timezone.now()).changed:
-            messages.success(request, sentence)
+        done = action(job_id, actor=actor_of(request), now=timezone.now())
+        if done.changed:
+            messages.success(request, sentence + with_it(done))
         return redirect("job", job_id)
 
     return _acted(request, act)
 
 
+def with_it(done: actions.Changed) -> str:
+    """Whom it was done to as well, as a sentence more."""
+    return f" So was {', '.join(done.with_it)}, which begins the same workflow." if done.with_it else ""
+
+
 def _delete(request: HttpRequest, job_id: int) -> HttpResponse:
     name = str(find_or_404(job_id))
-    deleted = actions.delete_job(job_id, actor=actor_of(request), now=timezone.now(), cancel_live=True)
+    deleted = actions.delete_job(job_id, actor=actor_of(request), now=timezone.now(), cancel_live=True, release=True)
     if deleted.gone:
         messages.success(request, f"Deleted {name}, with its instances and their logs.")
         return redirect("jobs")

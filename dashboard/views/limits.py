@@ -21,6 +21,7 @@ from jobs.actions.limits import LIMIT_FIELDS
 from jobs.limituse import uses
 from jobs.models import Limit
 
+KINDS = (("tag", "Tag"), ("model", "Execution model"), ("rate", "Rate"))
 NUMBERS = ("maximum", "rate_per_second", "burst")
 
 
@@ -72,7 +73,7 @@ def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChan
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:
     context = {
         "uses": uses(Limit.objects.all(), timezone.now()),
-        "kinds": Limit.Kind.choices,
+        "kinds": KINDS,
         "problems": problems,
         "typed": {name: request.POST.get(name, "") for name in LIMIT_FIELDS},
     }

@@ -120,6 +120,10 @@ def foreseen(texts: Mapping[str, str]) -> Foreseen:
     )
 
 
+def shared_with(changed: actions.Changed) -> str:
+    return f" {', '.join(changed.with_it)} got the same schedule: they begin one workflow." if changed.with_it else ""
+
+
 def _create(request: HttpRequest) -> HttpResponse:
     posted = request.POST.dict()
     start = posted.get("when") != "by_hand"
@@ -161,5 +165,5 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
     except actions.Refused as refusal:  # changed between the look and the wish
         form, clashes = forms.merged_form(posted, find_or_404(job_id))
         return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes, refused=refusal.sentence)
-    messages.success(request, "Saved." if changed.changed else "Nothing was changed.")
+    messages.success(request, f"Saved.{shared_with(changed)}" if changed.changed else "Nothing was changed.")
     return redirect("job", job_id)

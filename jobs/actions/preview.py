@@ -98,7 +98,7 @@ def preview(raw: Mapping[str, Any], *, now: datetime, hash_id: str | None = None
     if timing.spec.type != "once":
         return found
     meant = moment_marks(reader.text("start_date", longest=64), timing.spec.zone, fold=timing.spec.fold)
-    return replace(found, coming=tuple(replace(fire, marks=(*meant, *fire.marks)) for fire in found.coming))
+    return replace(found, coming=tuple(replace(fire, marks=meant or fire.marks) for fire in found.coming))
 
 
 def is_hashed(spec: ScheduleSpec) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from jobs.actions.answers import Problem
-from jobs.actions.options import OPTION_FIELDS, read_options, refuse_without_schedule
+from jobs.actions.options import ELAPSED, OPTION_FIELDS, read_options, refuse_without_schedule
 from jobs.actions.reading import Reader, shown
 from jobs.core.calendars import Calendar
 from jobs.core.expressions import SCHEDULE_TYPES, parse_moment, parse_trigger
@@ -24,6 +24,8 @@ TIMING_FIELDS = ("schedule_type", "schedule_expression", "start_date", "end_date
 
 # `H` is hashed from the row's id, which only a stored schedule has. Whether the line is one does not depend on it.
 HASHED_BEFORE_STORED = "0"
+
+MOST_SECONDS = 10**15  # more digits than any interval has
 
 TO_COME = "a moment to come"
 EXPECTED = {
@@ -99,7 +101,7 @@ def read_timing(
     options = read_options(reader, type_ if is_known else "", inline=inline)
     start_at = _read_moment(reader, "start_date", zone, options.values if type_ == "once" else {})
     end_at = _read_moment(reader, "end_date", zone, {})
-    expression = reader.text("schedule_expression", longest=500, tabs=True)
+    expression = _read_expression(reader, type_)
     if type_ == "once" and reader.has("end_date"):
         reader.refuse("end_date", "no end", "A schedule of type once has no end_date; say in start_date when it runs.")
     if is_known and type_ == "once" and not reader.has("start_date"):
@@ -122,6 +124,19 @@ def _check(reader: Reader, timing: Timing, anchor: datetime, hash_id: str) -> No
     except InvalidSchedule as refusal:
         if refusal.field not in refused:
             _note(reader, refusal, timing.spec.type)
+
+
+def _read_expression(reader: Reader, type_: str) -> str:
+    """Seconds may also be a number."""
+    given = reader.raw.get("schedule_expression")
+    if (
+        type_ in ELAPSED
+        and isinstance(given, int | float)
+        and not isinstance(given, bool)
+        and abs(given) < MOST_SECONDS
+    ):
+        return f"{given:.10g}" if isinstance(given, float) else str(given)
+    return reader.text("schedule_expression", longest=500, tabs=True)
 
 
 def _read_zone(reader: Reader) -> str:

@@ -12,7 +12,9 @@ Text = str | None
 
 class ScheduleFields(Schema):
     schedule_type: Literal["once", "interval", "fixed_delay", "cron", "daily", "weekly"] = "once"
-    schedule_expression: Text = Field(None, description="30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS].")
+    schedule_expression: str | float | None = Field(
+        None, description="30s, 5m, 1h30m, seconds; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS]."
+    )
     start_date: Text = Field(None, description="ISO date or moment; without offset it is local to `timezone`.")
     end_date: Text = Field(None, description="Inclusive; a bare date is that whole day.")
     timezone: Text = Field(None, description="IANA name; the site's default unless given.")

@@ -41,10 +41,14 @@ class Births:
         policy: FirePolicy,
         now: datetime,
         bound: int | None,
+        yields: bool = False,
     ) -> list[Birth]:
-        """Upstreams before what waits for them. Only the job of the schedule itself is queued at once."""
+        """Upstreams before what waits for them. Only the job of the schedule itself is queued at once.
+
+        `yields`: it is part of a backlog, or comes after one of its own job.
+        """
         due_at = jittered(date, policy.jitter_seconds, str(schedule_id)) if policy.jitter_seconds else date
-        made = [self._own(job, date, due_at, now, policy, bound)]
+        made = [self._own(job, date, due_at, now, policy, bound, now + YIELDS if yields else now)]
         for job_id in self._graph.below(job.id) if job.id in self._graph else ():
             below = self._known.job(job_id)
             moment = _not_before(date, below, zone)
@@ -52,12 +56,18 @@ class Births:
         return made
 
     def _own(
-        self, job: Job, date: datetime, due_at: datetime, now: datetime, policy: FirePolicy, bound: int | None
+        self,
+        job: Job,
+        date: datetime,
+        due_at: datetime,
+        now: datetime,
+        policy: FirePolicy,
+        bound: int | None,
+        place_at: datetime,
     ) -> Birth:
         if due_at > now:
             return Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
-        missed = now - date > timedelta(seconds=policy.misfire_grace_seconds)
-        key = self._places.of_birth(job, now + YIELDS if missed else now, due_at)
+        key = self._places.of_birth(job, place_at, due_at)
         return Birth(job.id, date, due_at, Status.QUEUED, now, key, policy.serial, bound)
 
 

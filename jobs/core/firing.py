@@ -169,6 +169,7 @@ class Schedules:
         policy = watched.policy
         # What was missed waits its turn, whatever the policy: else all but the first of them would be skipped at once.
         catching_up = policy.catch_up is CatchUp.ALL and (len(dates) > 1 or _is_late(policy, dates, now))
+        yields = any(_is_late(policy, (date,), now) for date in dates) or self._comes_after_backlog(policy, job.id)
         made: list[Birth] = []
         replaced: tuple[int, ...] = ()
         for date in left:
@@ -181,8 +182,15 @@ class Schedules:
                     continue
                 if policy.overlap is Overlap.REPLACE:
                     replaced = tuple(other.id for other in others)
-            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound)
+            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields)
         return tuple(made), tuple(skips), replaced
+
+    def _comes_after_backlog(self, policy: FirePolicy, job_id: int) -> bool:
+        """Whether what was missed of the job waits still: the oldest of it comes first."""
+        return policy.serial and any(
+            _is_late(policy, (waiting.logical_at,), waiting.queued_at or waiting.due_at)
+            for waiting in self._known.queued_of(job_id)
+        )
 
     def _others(self, job_id: int, date: datetime) -> list[Instance]:
         """What is under way of the job, or of its workflow, for another date; a backfill lets fires go first."""
@@ -238,11 +246,14 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
     """What a calendar kept from happening since the last fire."""
     if not isinstance(watched.trigger, Skipped):
         return ()
-    found = blocked_between(watched.trigger.trigger, watched.trigger.calendar, watched.seen_until, now)
+    trigger, calendar = watched.trigger.trigger, watched.trigger.calendar
+    found = blocked_between(trigger, calendar, watched.seen_until, now)
     if found.first is None:
         return ()
-    reason = f"falls in {found.first.says}"
-    return (Skip("blackout", reason, found.first.begins, found.count),)
+    # One closure may follow another: what the fire itself falls into is the reason.
+    fire = trigger.next_after(max(watched.seen_until, found.first.begins - datetime.resolution)) or found.first.begins
+    reason = f"falls in {(calendar.blocks(fire) or found.first).says}"
+    return (Skip("blackout", reason, fire, found.count),)
 
 
 def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
@@ -250,7 +261,7 @@ def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
     first = latest if isinstance(watched.trigger, Following) else watched.trigger.next_after(watched.seen_until)
     reason = "was due while nothing was running"
     if len(due.fires) == 1:
-        reason += f"; the fire of {due.fires[0].isoformat()} stands for it"
+        reason += "; the latest stands for it"
     elif due.fires:
         reason += f"; only the latest {len(due.fires)} are made up for"
     return Skip("missed", reason, first or latest, due.missed)

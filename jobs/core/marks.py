@@ -152,8 +152,11 @@ def _blocked(trigger: Skipped, after: datetime, until: datetime) -> Iterator[Lef
         count = count_in(trigger.trigger, closure, after, until)
         first = trigger.trigger.next_after(max(after, closure.begins - datetime.resolution))
         if count and first is not None:
-            yield LeftOut(first, count, BLACKOUT, _said(closure, count))
+            yield LeftOut(first, count, BLACKOUT, _said(trigger.calendar.blocks(first) or closure, closure, count))
 
 
-def _said(closure: Closure, count: int) -> str:
-    return f"in {closure.says}" if count == 1 else f"{count:,} fires in {closure.says}"
+def _said(closed: Closure, stretch: Closure, count: int) -> str:
+    """Several closures may make one stretch: `closed` is what the first fire falls into."""
+    if count == 1:
+        return f"in {closed.says}"
+    return f"{count:,} fires{', the first' if closed[:2] != stretch[:2] else ''} in {closed.says}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from jobs.core.prediction import Prediction
 from jobs.core.records import Hold
 from jobs.holds.phrases import clock, expected, run, shown_name
 from jobs.holds.scene import Scene
 from jobs.holds.view import HoldView
+
+SECOND = timedelta(seconds=1)
 
 
 def held_back(instance_id: int, hold: Hold, scene: Scene) -> HoldView:
@@ -27,7 +29,7 @@ def _limit(hold: Hold, prediction: Prediction, scene: Scene) -> str:
         return said + expected(prediction, scene.now)
     first = min(ends, key=lambda holder: (ends[holder], holder))
     said += f"; instance {first} {_ends(ends[first], scene.now)}"
-    if prediction.at is not None and prediction.at > ends[first]:
+    if prediction.at is not None and prediction.at - ends[first] >= SECOND:  # else it would say one moment twice
         said += expected(prediction, scene.now)
     return said
 
@@ -49,7 +51,7 @@ def _overlap(hold: Hold, prediction: Prediction, scene: Scene) -> str:
     if ends_at is None:
         return said
     said += ", any moment" if ends_at <= scene.now else f", at about {clock(ends_at, scene.now)}"
-    return said if prediction.at is None or prediction.at <= ends_at else said + expected(prediction, scene.now)
+    return said if prediction.at is None or prediction.at - ends_at < SECOND else said + expected(prediction, scene.now)
 
 
 def _ends(moment: datetime, now: datetime) -> str:

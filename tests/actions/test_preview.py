@@ -25,6 +25,20 @@ def test_interval_counts_from_where_the_preview_begins():
     ]
 
 
+@pytest.mark.parametrize("seconds", [900, 900.0, "900", "900s", "15m"])
+def test_seconds_may_be_a_number(seconds):
+    found = fires(schedule_type="interval", schedule_expression=seconds, after="2026-01-01T10:00Z", count=1)
+    assert found == ["2026-01-01T10:15:00+00:00"]
+
+
+@pytest.mark.parametrize("seconds", [0, -5, 0.2, 1.5, True, None, [], 10**30, "abc"])
+def test_what_is_no_number_of_seconds_is_refused(seconds):
+    for kind in ("interval", "fixed_delay"):
+        with pytest.raises(InvalidInput) as refusal:
+            preview({"schedule_type": kind, "schedule_expression": seconds}, now=NOW)
+        assert [problem.field for problem in refusal.value.problems] == ["schedule_expression"]
+
+
 def test_bounds_are_inclusive():
     raw = {
         "schedule_type": "daily",

@@ -47,6 +47,7 @@ PAGES = {
     "schedules": "/schedules/",
     "nodes": "/nodes/",
     "node": "/nodes/{node}/",
+    "limits": "/limits/",
     "operation": "/instances/operations/{operation}/",
     "admin": "/admin/",
     "admin jobs": "/admin/jobs/job/",
@@ -77,6 +78,7 @@ def scene(started: Service) -> Iterator[Scene]:
         daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
         raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
         ids["job"] = actions.create_job(raw, actor="ann", now=now).job_id
+        actions.create_limit({"kind": "tag", "name": "etl", "maximum": 2}, actor="ann", now=now)
         ids["failing_job"] = Instance.objects.get(pk=ids["failed"]).job_id
         ids["operation"] = operations.begin("retry", ids=[ids["failed"]], actor="ann", now=now).pk
         ids["node"] = Node.objects.get().pk

@@ -1,11 +1,13 @@
 """What becomes of the fires of a schedule: missed, overlapping, too late, spread, after the last end."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from jobs.core.calendarreading import parse_calendar
 from jobs.core.catchup import CatchUp
 from jobs.core.decisions import Dismiss, Fire, Rearm, Stop, Withdraw
+from jobs.core.expressions import parse_trigger
 from jobs.core.fixeddelay import FixedDelay
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import RetryPolicy
@@ -234,3 +236,57 @@ def test_fixed_delay_that_skips_what_it_missed_goes_on():
     plan = world.wait(10 * HOUR)
     assert dates(world) == []
     assert plan.wake_at == world.now + timedelta(minutes=15)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def watched(trigger, since: str) -> World:
+    world = World(now=at(since))
+    world.job()
+    world.schedule(trigger)
+    return world
+
+
+def told(world: World, until: str) -> list[tuple[str, datetime, int]]:
+    world.now = at(until)
+    return [(skip.code, skip.logical_at, skip.count) for fire in fires(world.tell()) for skip in fire.skips]
+
+
+def test_fire_that_clocks_skip_is_told_with_the_next():
+    wishes = {"zone": "Europe/Berlin", "anchor": START, "start": None, "end": None, "gap": "skip"}
+    world = watched(parse_trigger("daily", "02:30", **wishes), "2026-03-28T12:00+01:00")
+    assert told(world, "2026-03-30T02:30+02:00") == [("dst_gap", at("2026-03-29T03:00+02:00"), 1)]
+    assert len(world.store.instances) == 1
+
+
+def test_fire_in_a_closed_time_is_told_with_what_closed_it():
+    backup = {"name": "backup", "days": "fri", "from": "22:00", "to": "24:00"}
+    calendar = parse_calendar("ops", {"business_days": "mon-fri", "blackouts": [backup]})
+    noon = parse_trigger("daily", "12:00", zone="UTC", anchor=START, start=None, end=None, calendar=calendar)
+    world = watched(noon, "2026-01-02T13:00Z")
+    world.now = at("2026-01-05T12:00Z")
+    [skip] = fires(world.tell())[0].skips
+    assert (skip.code, skip.logical_at, skip.count) == ("blackout", at("2026-01-03T12:00Z"), 2)
+    assert skip.reason == "falls in Saturday, no business day of calendar 'ops'"
+
+
+def test_what_the_latest_stands_for_is_told_as_missed():
+    world = scheduled(FirePolicy(), HOURLY)
+    assert told(world, "2026-01-01T04:30Z") == [("missed", START + timedelta(hours=1), 3)]
+
+
+def test_what_was_missed_yields_to_what_is_due_now():
+    world = World(cores=1)
+    world.job(1)
+    world.job(2)
+    world.submit(1, logical_at=START - timedelta(days=1))
+    minutely = FixedRate(START - timedelta(hours=1), timedelta(minutes=1))
+    world.schedule(minutely, 1, 1, minutely.anchor, FirePolicy(CatchUp.ALL, overlap=Overlap.QUEUE))
+    backlog = [i.id for i in world.store.instances.values() if i.schedule_id == 1]
+    world.wait(60)  # of the same job, and due now: still behind
+    world.submit(2)
+    order = sorted((i.order_key, i.id, i.job_id) for i in world.store.instances.values() if i.status == "queued")
+    assert [job_id for *_, job_id in order] == [2, 1, 1, 1, 1]
+    assert [instance_id for _, instance_id, job_id in order if job_id == 1][:3] == backlog

@@ -74,6 +74,24 @@ def test_page_says_that_it_paused_itself(visitor):
     assert "Paused by rota after 3 failures in a row" in text(visitor, f"/jobs/{job.pk}/")
 
 
+def test_timeline_tells_which_limit_it_was(visitor):
+    instance = make_waiting(make_job())
+    about = {"at": timezone.now(), "job_id": instance.job_id, "instance_id": instance.pk, "to_status": "queued"}
+    Event.objects.create(kind="instance.queued", **about)
+    for code, subject in (
+        ("limit", {"limit": "tag:etl", "maximum": 2, "in_use": 2}),
+        ("rate", {"limit": "api", "at": "2026-01-01"}),
+        ("overlap", {"instance": 7}),
+    ):
+        Event.objects.create(
+            kind="instance.held", data={"code": code, "subject": subject}, from_status="queued", **about
+        )
+    shown = text(visitor, f"/instances/{instance.pk}/").lower()
+    assert "as many ran as a limit allows: tag etl (2 of 2)" in shown
+    assert "waited for its turn at the rate api" in shown
+    assert "instance #7" in shown
+
+
 def test_queue_is_cleared_on_the_page(visitor):
     job = make_job()
     make_waiting(job), make_waiting(job)

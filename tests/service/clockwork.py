@@ -51,12 +51,15 @@ class Processes:
 
     running: dict[str, Launch] = field(default_factory=dict)
     launched: list[Launch] = field(default_factory=list)
+    ended: dict[str, Outcome] = field(default_factory=dict)
 
     def launch(self, launch: Launch) -> None:
         self.running[launch.token] = launch
         self.launched.append(launch)
 
     def recover(self, ref: AttemptRef) -> Recovery:
+        if ref.token in self.ended:
+            return Recovery(RecoveryKind.ENDED, self.ended[ref.token])
         return Recovery(RecoveryKind.ADOPTED if ref.token in self.running else RecoveryKind.NEVER_RAN)
 
     def ask(self, answered: Callable[[], None]) -> None:
@@ -86,8 +89,12 @@ class Clockwork:
             schedules.insert(job, ScheduleSpec(type_, expression, zone, **fields), self.hands.wall)
         return job
 
-    def start(self) -> None:
-        """The service starts, whether or not it has run before: all that it knows is what is stored."""
+    def start(self, ended: dict[str, Outcome] | None = None) -> None:
+        """The service starts, whether or not it has run before: all that it knows is what is stored.
+
+        `ended`: what it finds to have ended meanwhile, by token.
+        """
+        self.processes.ended = ended or {}
         self.mailbox = Mailbox()
         self.loop = EngineLoop(
             self.node, self.capacity, self.processes, self.mailbox, Notices(), load=dict, on_beat=lambda: None,
@@ -105,6 +112,12 @@ class Clockwork:
     def wake_at(self) -> datetime | None:
         return self.loop._wake_at
 
+    @property
+    def looks_at(self) -> datetime | None:
+        """When it has something to do: what it waits for, or what comes into its sight then."""
+        moments = (self.wake_at, self.loop._follower.horizon.reload_at)
+        return min((moment for moment in moments if moment is not None), default=None)
+
     def end_all(self, kind: OutcomeKind = OutcomeKind.SUCCESS) -> None:
         """Until nothing runs, and nothing waits for what ran."""
         while self.processes.running:
@@ -121,9 +134,9 @@ class Clockwork:
     def run_to(self, moment: datetime) -> None:
         """From one moment that the engine waits for to the next; what starts ends at once."""
         self.end_all()
-        while self.wake_at is not None and self.wake_at <= moment:
-            assert self.wake_at > self.hands.wall, "it would not sleep"
-            self.wait((self.wake_at - self.hands.wall).total_seconds())
+        while (following := self.looks_at) is not None and following <= moment:
+            assert following > self.hands.wall, "it would not sleep"
+            self.wait((following - self.hands.wall).total_seconds())
             self.end_all()
         self.wait(max(0.0, (moment - self.hands.wall).total_seconds()))
         self.end_all()

@@ -88,6 +88,8 @@ def have_fault(fault: str) -> None:
         case "the executor hangs":
             loop.HEARTBEAT_SECONDS = 0.5
             LocalExecutor.ask = lambda self, _answered: None
+        case "beats often":
+            loop.HEARTBEAT_SECONDS = 0.5
         case "impatient":
             settings.PATIENCE_SECONDS = 0
         case "the database refuses":
