@@ -70,8 +70,8 @@ def _delete_job(job_id: int, actor: str, now: datetime, _: str) -> bool:
     deleted = actions.delete_job(job_id, actor=actor, now=now, cancel_live=True)
     if not deleted.gone:
         raise actions.Refused(
-            f"{name} is paused and {deleted.running} of its instances are being stopped; "
-            "delete it again when they have ended."
+            f"{name} is paused and {deleted.running} of its instances {'is' if deleted.running == 1 else 'are'} being "
+            f"stopped; delete it again when {'it has' if deleted.running == 1 else 'they have'} ended."
         )
     return True
 

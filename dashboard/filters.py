@@ -143,7 +143,7 @@ def _too_much() -> InstanceFilter:
 
 
 _TOO_LONG = f"This ({{}}) has over {LONGEST} characters or one that cannot be printed; shorten it."
-_FIELDS_BELOW = "status, job, tag, node, time and exit code have fields of their own below"
+_FIELDS_BELOW = "status, job, tag, node, time and exit code are chosen in the filter"
 _STATUSES = [status.value for status in Status]
 
 

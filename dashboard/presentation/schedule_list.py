@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 
 from dashboard.presentation import looks
-from dashboard.presentation.listpage import PER_PAGE, page_of
+from dashboard.presentation.listpage import GREATEST_FIRST, PER_PAGE, page_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_SKIPPED
@@ -17,8 +17,6 @@ from dashboard.presentation.schedules import words_of
 from dashboard.qualifiers import words_of as words_in
 from dashboard.schedulesearch import ScheduleQuery
 from jobs.models import Instance, Schedule
-
-LATEST_FIRST = ("last", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def in_order(found: QuerySet[Schedule], sort: str) -> QuerySet[Schedule]:
     if key == "name":
         return found.order_by("-job__name" if back else "job__name")
     by = F({"next": "next_at", "last": "last_logical_at", "skipped": "skipped_in_a_row"}[key])
-    falling = (key in LATEST_FIRST) != back
+    falling = (key in GREATEST_FIRST) != back
     rest = ("-skipped_count", "job__name") if key == "skipped" else ("job__name",)
     return found.order_by(by.desc(nulls_last=True) if falling else by.asc(nulls_last=True), *rest)
 

@@ -182,7 +182,7 @@ def test_job_that_runs_is_stopped_and_kept_until_then(visitor, started):
     send(visitor, "delete", running.job, make_job("idle"))
     operation = finish(started[0])
     assert (operation.done, operation.unchanged) == (1, 1)
-    assert "busy is paused and 1 of its instances are being stopped" in operation.refusal
+    assert "busy is paused and 1 of its instances is being stopped" in operation.refusal
     running.refresh_from_db()
     assert (running.status, running.cancel_requested_by) == ("running", "ann")
     end(running, "cancelled")
