@@ -12,7 +12,6 @@ from functools import partial
 
 from jobs import actions
 from jobs.core.states import LIVE, TERMINAL, Status
-from jobs.models import Job
 
 JOB, INSTANCE = "job", "instance"
 
@@ -66,13 +65,7 @@ def _tagged(action: Callable[..., actions.Changed], job_id: int, actor: str, now
 
 def _delete_job(job_id: int, actor: str, now: datetime, _: str) -> bool:
     """With what waits and runs cancelled first, as the button on the job's page does."""
-    name = Job.objects.filter(pk=job_id).values_list("name", flat=True).first()
-    deleted = actions.delete_job(job_id, actor=actor, now=now, cancel_live=True)
-    if not deleted.gone:
-        raise actions.Refused(
-            f"{name} is paused and {deleted.running} of its instances {'is' if deleted.running == 1 else 'are'} being "
-            f"stopped; delete it again when {'it has' if deleted.running == 1 else 'they have'} ended."
-        )
+    actions.delete_job(job_id, actor=actor, now=now, cancel_live=True)
     return True
 
 
@@ -119,7 +112,7 @@ _ALL = (
         subject=JOB, key="delete", word="Delete", icon="trash", kind="danger", one=_delete_job,
         is_whole=False,  # it goes in portions, so that the engine is not kept waiting for a long history
         does="Their instances and logs go with them. This cannot be undone.",
-        did="deleted", nothing="left for now",
+        did="deleted, or go by themselves when stopped", nothing="left for now",
     ),
     Act(
         subject=INSTANCE, key="cancel", word="Cancel", icon="stop", kind="danger", one=_cancel,

@@ -18,12 +18,16 @@ def state_of(node: Node, now: datetime) -> State:
     """stopped (on purpose), else live, or stale: it was killed or hangs, or has never stepped."""
     if node.stopped_at is not None:
         return "stopped"
-    return "live" if node.heartbeat_at and now - node.heartbeat_at <= STALE_AFTER else "stale"
+    # Also from the future: the clock was set back since, and it would look alive until that comes again.
+    return "live" if node.heartbeat_at and abs(now - node.heartbeat_at) <= STALE_AFTER else "stale"
 
 
 def draining(node: Node) -> str:
     """Why a node that is drained starts nothing, as part of a sentence; empty of all others."""
-    return f"node {node.name} is draining" if node.drained_at else ""
+    if not node.drained_at:
+        return ""
+    by = f" by {node.drained_by}" if node.drained_by else ""
+    return f"node {node.name} was drained{by} and starts nothing until it is undrained"
 
 
 def slots_of(node: Node) -> int:

@@ -21,6 +21,7 @@ from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Stri
 from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
 from jobs.models import Instance, Job
+from jobs.trials import is_trial
 
 STRIP = 10
 
@@ -36,6 +37,7 @@ class JobRow:
     words: str
     next_at: datetime | None
     paused: bool
+    being_deleted: bool
     last: Look | None
     last_id: int | None
     last_at: datetime | None
@@ -126,6 +128,7 @@ def _row(job: Job, runs: list[RunMark]) -> JobRow:
         words=words_of(schedule) if schedule else "by hand",
         next_at=schedule.next_at if schedule and not job.paused else None,
         paused=job.paused,
+        being_deleted=job.being_deleted,
         last=last.look if last else None,
         last_id=last.instance_id if last else None,
         last_at=last.at if last else None,
@@ -145,5 +148,7 @@ _STATES = {
     "paused": Q(paused_at__isnull=False),
     "active": Q(paused_at__isnull=True),
     "scheduled": Q(paused_at__isnull=True, schedule__next_at__isnull=False),
-    "trouble": ~Q(schedule__fault="") & Q(schedule__isnull=False) | Q(schedule__skipped_in_a_row__gte=MANY_SKIPPED),
+    "trouble": ~Q(schedule__fault="") & Q(schedule__isnull=False)
+    | Q(schedule__skipped_in_a_row__gte=MANY_SKIPPED)
+    | Q(failures_in_a_row__gte=MANY_FAILED) & ~is_trial(),
 }

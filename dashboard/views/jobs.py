@@ -53,7 +53,9 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    return live_page(request, "jobs/job.html", [f"job:{job_id}"], {"job_id": job_id, "job": find_or_404(job_id)})
+    found = find_or_404(job_id)
+    context = {"job_id": job_id, "job": found, "waits": found.upstreams.exists()}
+    return live_page(request, "jobs/job.html", [f"job:{job_id}"], context)
 
 
 @require_POST
@@ -147,5 +149,6 @@ def _delete(request: HttpRequest, job_id: int) -> HttpResponse:
         messages.success(request, f"Deleted {name}, with its instances and their logs.")
         return redirect("jobs")
     running = f"{deleted.running} instances are" if deleted.running > 1 else "one instance is"
-    messages.warning(request, f"{running.capitalize()} being stopped first. Delete the job again when they have ended.")
+    after = "they have" if deleted.running > 1 else "it has"
+    messages.warning(request, f"{running.capitalize()} being stopped first; the job goes by itself when {after} ended.")
     return redirect("job", job_id)

@@ -90,7 +90,7 @@ def _ask(request: HttpRequest, choice: Choice, problem: str = "") -> HttpRespons
         "choice": choice,
         "act": choice.act,
         "title": f"{choice.act.word} {_jobs(total)}?",
-        "jobs": chosen.only("name", "paused_at").order_by("name")[:MOST_NAMED],
+        "jobs": chosen.only("name", "paused_at", "delete_requested_at").order_by("name")[:MOST_NAMED],
         "total": total,
         "unnamed": max(0, total - MOST_NAMED),
         "with_live": jobs_with_live(chosen) if choice.act.key == "delete" else 0,

@@ -43,6 +43,16 @@ class NotFound(ActionError):
         super().__init__(f"There is no {what} {identifier}; it may have been deleted.")
 
 
+class BeingDeleted(Refused):
+    """The job is marked for deletion, and nothing brings it back."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is being deleted: what runs of it is stopped first, then it goes by itself. "
+            "Nothing of it can be run, resumed or changed; make a new job instead."
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Created:
     """`instance_id` is that of the instance that runs at once, None when the schedule makes the first one."""
@@ -67,7 +77,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """`running` instances are being ended; while there are any the job is only paused, and asked for again."""
+    """`running` instances are being ended; while there are any the job is marked, and goes by itself after them."""
 
     job_id: int
     cancelled: int

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from jobs.actions.answers import InvalidInput, NotFound, Problem, Refused
+from jobs.actions.answers import BeingDeleted, InvalidInput, NotFound, Problem, Refused
 from jobs.actions.reading import shown
 from jobs.core.states import LIVE
 from jobs.core.triggers import Trigger, latest_between, missed_between
@@ -116,8 +116,11 @@ def cancel_backfill(backfill_id: int, *, actor: str, now: datetime) -> BackfillC
 
 
 def _plan(job_id: int, first: datetime, last: datetime, now: datetime) -> tuple[BackfillPlan, Trigger]:
-    if not Job.objects.filter(pk=job_id).exists():
+    job = Job.objects.filter(pk=job_id).only("name", "delete_requested_at").first()
+    if job is None:
         raise NotFound("job", job_id)
+    if job.being_deleted:
+        raise BeingDeleted(job.name)
     if last < first:
         raise _refused("last", last, "not before the first", "The window ends before it begins; swap the two.")
     if last > now:

@@ -8,7 +8,16 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from jobs.actions.answers import Changed, Created, InvalidInput, NotFound, Problem, Refused, WaitingCancelled
+from jobs.actions.answers import (
+    BeingDeleted,
+    Changed,
+    Created,
+    InvalidInput,
+    NotFound,
+    Problem,
+    Refused,
+    WaitingCancelled,
+)
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
@@ -84,6 +93,8 @@ def change_job(
             workflows.lock()
             fellows = definitions.lock_all([job_id, *workflows.fellow_roots(job_id)])
             job, schedule = definitions.lock(job_id)
+            if job.being_deleted:
+                raise BeingDeleted(job.name)
             if revision is not None and revision != job.revision:
                 raise Refused(f"{job.name} was changed by somebody else meanwhile; load it again, then change it.")
             spec = check_edit(job, schedule, patch, now=now)
@@ -121,9 +132,12 @@ def resume_job(job_id: int, *, actor: str, now: datetime) -> Changed:
 @transaction.atomic
 def _together(change: Callable[..., bool], job_id: int, actor: str, now: datetime) -> Changed:
     workflows.lock()
-    jobs = {job.pk: job.name for job in definitions.lock_all([job_id, *workflows.fellow_roots(job_id)])}
+    found = definitions.lock_all([job_id, *workflows.fellow_roots(job_id)])
+    jobs = {job.pk: job.name for job in found}
     if job_id not in jobs:
         raise NotFound("job", job_id)
+    if any(job.pk == job_id and job.being_deleted for job in found):
+        raise BeingDeleted(jobs[job_id])
     done = [one for one in jobs if change(one, actor=actor, now=now)]
     return Changed(job_id, ("paused_at",) if job_id in done else (), tuple(jobs[o] for o in done if o != job_id))
 

@@ -97,10 +97,11 @@ def _known(given: Sequence[object]) -> dict[object, int]:
     names = {one.strip() for one in given if isinstance(one, str)}
     numbers = {one for one in given if isinstance(one, int)}
     digits = {int(name): name for name in names if name.isascii() and name.isdecimal() and len(name) < 19}
-    by_id = dict.fromkeys(Job.objects.filter(pk__in=numbers | digits.keys()).values_list("pk", flat=True))
+    there = Job.objects.filter(delete_requested_at=None)
+    by_id = dict.fromkeys(there.filter(pk__in=numbers | digits.keys()).values_list("pk", flat=True))
     found: dict[object, int] = {number: number for number in numbers if number in by_id}
     found |= {digits[number]: number for number in digits if number in by_id}
-    return found | dict(Job.objects.filter(name__in=names).values_list("name", "pk"))
+    return found | dict(there.filter(name__in=names).values_list("name", "pk"))
 
 
 def _check_circle(me: int, spec: JobSpec, graph: Graph) -> None:

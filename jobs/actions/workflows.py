@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from jobs.actions.answers import InvalidInput, NotFound, Problem, Refused, Submitted
+from jobs.actions.answers import BeingDeleted, InvalidInput, NotFound, Problem, Refused, Submitted
 from jobs.actions.reading import shown
 from jobs.core.graph import Graph
 from jobs.core.states import LIVE, Status
@@ -40,6 +40,8 @@ def run_job(
         job, _ = definitions.lock(job_id)
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
+    if job.being_deleted:
+        raise BeingDeleted(job.name)
     upstreams = graph.upstreams(job_id)
     date = logical_at or workflows.latest_date(upstreams) or now
     there = workflows.latest_of(upstreams, date)
@@ -106,6 +108,8 @@ def _run_workflow(job_id: int, graph: Graph, date: datetime, actor: str, now: da
     members = _locked(graph.component(job_id))
     if job_id not in members:
         raise NotFound("job", job_id)
+    if members[job_id].being_deleted:
+        raise BeingDeleted(members[job_id].name)
     zone = workflows.zone_of(graph, job_id)
     cause = Instance.Cause.WORKFLOW
     made = workflows.submit_date(members, graph, date, zone=zone, cause=cause, actor=actor, now=now)
@@ -122,6 +126,8 @@ def _ended(instance_id: int) -> Instance:
         raise NotFound("instance", instance_id)
     if ended.status in LIVE:
         raise Refused(f"Instance {instance_id} is {ended.status}; cancel it first, or wait until it ends.")
+    if ended.job.being_deleted:
+        raise BeingDeleted(ended.job.name)
     return ended
 
 

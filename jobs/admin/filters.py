@@ -15,8 +15,8 @@ MOST_TAGS = 200  # in the filter's list; by its address any can be asked for
 
 # All of docs/events.md. Asking the table which there are would read all of its rows.
 EVENT_KINDS = (
-    "job.created", "job.changed", "job.paused", "job.resumed", "job.deleted", "schedule.skipped", "schedule.flagged",
-    "schedule.reanchored",
+    "job.created", "job.changed", "job.paused", "job.resumed", "job.delete_requested", "job.deleted",
+    "schedule.skipped", "schedule.flagged", "schedule.reanchored",
     "instance.pending", "instance.queued", "instance.held", "instance.started", "attempt.began",
     "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
     "calendar.created", "calendar.changed", "calendar.deleted",

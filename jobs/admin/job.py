@@ -153,6 +153,6 @@ def ids_of(jobs: QuerySet[Job]) -> Iterable[int]:
 def _delete(request: HttpRequest, delete: Any, job_id: int, **act: Any) -> bool:
     answer: Deleted = delete(job_id, **act)
     if not answer.gone:
-        sentence = "Job {} is paused, {} of its instances are being stopped; delete it again when they have ended."
+        sentence = "Job {} is being deleted: {} of its instances are being stopped, and it goes by itself after them."
         messages.warning(request, format_html(sentence, job_id, answer.running))
     return answer.gone

@@ -89,6 +89,7 @@ class ListedJob(Schema):
     paused: bool
     paused_at: Moment | None
     paused_by: str
+    delete_requested_at: Moment | None
     revision: int
     created_by: str | None
     created_at: Moment

@@ -11,6 +11,7 @@ from jobs.api import (
     attempts,
     backfills,
     calendars,
+    forecast,
     instances,
     jobs,
     limits,
@@ -66,6 +67,7 @@ for router in (
     workflows.router,
     backfills.router,
     nodes.router,
+    forecast.router,
     limits.router,
     system.router,
 ):

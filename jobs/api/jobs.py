@@ -88,15 +88,16 @@ def change_job(request: HttpRequest, job_id: str) -> Any:
 def delete_job(request: HttpRequest, job_id: str, cancel: bool = False, release: bool = False) -> Any:
     """Delete it with its history; 409 while instances of it have not ended, or other jobs wait for it.
 
-    With `cancel=true` these are cancelled, with `release=true` the others wait for it no more. 202 says
-    that some still run: the job is paused, ask again when they ended.
+    With `cancel=true` these are cancelled, with `release=true` the others wait for it no more. 202 says that some
+    still run: they are being stopped, and the job goes by itself when they have ended.
     """
     number = identifier("job", job_id)
     gone = actions.delete_job(number, actor=actor_of(request), now=timezone.now(), cancel_live=cancel, release=release)
     answer = {"job_id": number, "cancelled": gone.cancelled, "running": gone.running}
     if gone.gone:
         return Status(200, answer | {"status": "deleted", "detail": "The job and its history are deleted."})
-    detail = f"{gone.running} of its instances have not ended; the job is paused. Delete it again when they have."
+    stopping = f"{gone.running} of its instances are" if gone.running > 1 else "One of its instances is"
+    detail = f"{stopping} being stopped; the job goes by itself when no process is left. Nothing of it starts any more."
     return Status(202, answer | {"status": "stopping", "detail": detail})
 
 

@@ -31,6 +31,7 @@ def listed_job(job: Job) -> dict[str, Any]:
         "paused": job.paused,
         "paused_at": iso(job.paused_at),
         "paused_by": job.paused_by,
+        "delete_requested_at": iso(job.delete_requested_at),
         "failures_in_a_row": job.failures_in_a_row,
         "revision": job.revision,
         "created_by": job.created_by.get_username() if job.created_by else None,

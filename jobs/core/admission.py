@@ -9,17 +9,21 @@ room, keeps nobody else waiting.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
-from jobs.core.prediction import Holding, Room, earliest_start
+from jobs.core.prediction import Holding, Prediction, Room, earliest_start
 from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Allocation, Demand, Hold
 
 PATIENCE = timedelta(seconds=60)
+
+# Of those with the same needs that would take too long to go ahead of a big one: a pass must not cost by the queue.
+MOST_LOOKED_BEHIND = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class _Big:
     """The first in order that does not fit."""
 
     instance_id: int
-    could_start_at: datetime | None
+    demand: Demand
     patient_until: datetime
 
 
@@ -74,19 +78,22 @@ class _Pass:
         self._now = now
         self._result = Admission()
         self._big: _Big | None = None
+        self._foreseen: Prediction | None = None
         self._alone: dict[int, int] = {}
+        self._behind: Counter[Needs] = Counter()
         self._lacks: dict[Demand, str] = {}
 
     def run(self) -> Admission:
         ready = self._around.ready
-        # Sorted, so it is a heap. No two places are equal, so that needs are never compared.
-        waiting = [(place, needs) for needs in ready.kinds() if (place := ready.first(needs)) is not None]
-        while waiting:
-            (_, instance_id), needs = heapq.heappop(waiting)
-            self._look_at(instance_id, needs)
-            following = ready.first(needs)
-            if following is not None and following[1] not in self._result.holds:
-                heapq.heappush(waiting, (following, needs))
+        kinds = ready.kinds()
+        firsts = [(place, kind) for kind, needs in enumerate(kinds) if (place := ready.first(needs)) is not None]
+        heapq.heapify(firsts)
+        while firsts:
+            (_, instance_id), kind = heapq.heappop(firsts)
+            following = ready.first(kinds[kind]) if self._look_at(instance_id, kinds[kind]) else None
+            if following is not None:
+                heapq.heappush(firsts, (following, kind))
+        ready.put_back()
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
             patient = self._now < self._big.patient_until
@@ -95,23 +102,44 @@ class _Pass:
                 self._look_again_at(self._big.patient_until)
         return self._result
 
-    def _look_at(self, instance_id: int, needs: Needs) -> None:
-        hold = self._limit(instance_id, needs)
+    def _look_at(self, instance_id: int, needs: Needs) -> bool:
+        """Whether another with the same needs, the first by now, is worth a look."""
+        hold = None if self._around.manager.can_ever(needs.demand) else Hold("node_too_small")
+        if hold is None and self._waits_for_its_own(instance_id):
+            return True
+        if hold is None:
+            hold = self._limit(needs)
         if hold is None:
             hold = self._no_room(instance_id, needs)
         if hold is None:
             self._result.starts.append((instance_id, self._start(instance_id, needs)))
-        else:
+            return True
+        if hold.code != "behind":
             self._result.holds[instance_id] = hold
+            return False
+        # It is held for the time that it takes, so one with the same needs may go ahead; only the first is told why.
+        looked = self._behind[needs]
+        self._behind[needs] += 1
+        if not looked:
+            self._result.holds[instance_id] = hold
+        self._around.ready.set_aside(instance_id)
+        return looked < MOST_LOOKED_BEHIND
 
-    def _limit(self, instance_id: int, needs: Needs) -> Hold | None:
+    def _waits_for_its_own(self, instance_id: int) -> bool:
+        """Whether another instance of its job keeps it waiting: then it is parked until that has ended."""
+        ready = self._around.ready
+        job_id = ready.alone(instance_id)
+        if job_id is None:
+            return False
+        other = self._alone.get(job_id) or self._around.busy_with(job_id, instance_id)
+        if other is None:
+            return False
+        if ready.park(instance_id):
+            self._result.holds[instance_id] = Hold("overlap", {"instance": other})
+        return True
+
+    def _limit(self, needs: Needs) -> Hold | None:
         """What holds it back whatever room there is."""
-        if not self._around.manager.can_ever(needs.demand):
-            return Hold("node_too_small")
-        if needs.alone is not None:
-            other = self._alone.get(needs.alone) or self._around.busy_with(needs.alone, instance_id)
-            if other is not None:
-                return Hold("overlap", {"instance": other})
         lacking = self._around.limits.lacks(needs.limits, needs.rates, self._now)
         if lacking is None:
             return None
@@ -140,9 +168,19 @@ class _Pass:
 
     def _ends_before(self, instance_id: int, big: _Big) -> bool:
         seconds = self._around.candidate(instance_id).seconds
-        if seconds is None or big.could_start_at is None:
+        if seconds is None:
             return False
-        return self._now + timedelta(seconds=seconds) <= big.could_start_at
+        at = self._big_could_start_at(big)
+        return at is not None and self._now + timedelta(seconds=seconds) <= at
+
+    def _big_could_start_at(self, big: _Big) -> datetime | None:
+        """Asked for only once its patience has run out: it costs by all that runs. None: nobody knows."""
+        if not self._foreseen:
+            manager = self._around.manager
+            free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
+            started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
+            self._foreseen = earliest_start(big.demand, free, [*self._around.holdings(), *started], self._now)
+        return self._foreseen.at
 
     def _start(self, instance_id: int, needs: Needs) -> Allocation:
         allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
@@ -150,18 +188,15 @@ class _Pass:
             raise AssertionError(f"instance {instance_id} was found to fit and then did not")
         self._lacks.clear()
         self._around.limits.take(instance_id, needs.limits, needs.rates, self._now)
+        alone = self._around.ready.alone(instance_id)
+        if alone is not None:
+            self._alone[alone] = instance_id
         self._around.ready.discard(instance_id)
-        if needs.alone is not None:
-            self._alone[needs.alone] = instance_id
         return allocation
 
     def _as_big(self, instance_id: int, needs: Needs) -> _Big:
-        manager = self._around.manager
-        free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
-        started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
-        prediction = earliest_start(needs.demand, free, [*self._around.holdings(), *started], self._now)
         queued_at = self._around.candidate(instance_id).queued_at
-        return _Big(instance_id, prediction.at, queued_at + self._around.patience)
+        return _Big(instance_id, needs.demand, queued_at + self._around.patience)
 
     def _holding_of(self, instance_id: int, allocation: Allocation) -> Holding:
         """What was started in this very pass holds its cores too."""

@@ -7,6 +7,7 @@ checked together, and both come back together, exactly once.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from jobs.core.records import Allocation, Demand
@@ -29,6 +30,11 @@ class CoreManager:
         self.virtual_total = math.floor(round(len(self.cores) * overcommit, 9)) - len(self.cores)
         self.memory_total_mb = memory_mb
         self._held: dict[int, Allocation] = {}
+        # Counted as they change: a pass asks for them once per kind of needs.
+        self._known = frozenset(self.cores)
+        self._free = set(self.cores)
+        self._holders: Counter[int] = Counter()  # by core: one from before a restart may share its own
+        self._virtual_held = self._memory_held = 0
 
     @property
     def slots(self) -> int:
@@ -36,20 +42,19 @@ class CoreManager:
 
     @property
     def free_cores(self) -> tuple[int, ...]:
-        taken = {core for allocation in self._held.values() for core in allocation.cores}
-        return tuple(core for core in self.cores if core not in taken)
+        return tuple(sorted(self._free))
 
     @property
     def free_virtual(self) -> int:
-        return self.virtual_total - sum(allocation.virtual for allocation in self._held.values())
+        return self.virtual_total - self._virtual_held
 
     @property
     def free_slots(self) -> int:
-        return max(0, len(self.free_cores) + self.free_virtual)
+        return max(0, len(self._free) + self.free_virtual)
 
     @property
     def free_memory_mb(self) -> int:
-        return self.memory_total_mb - sum(allocation.memory_mb for allocation in self._held.values())
+        return self.memory_total_mb - self._memory_held
 
     def holds(self) -> Mapping[int, Allocation]:
         """Who holds what now, by holder."""
@@ -76,16 +81,31 @@ class CoreManager:
             raise ValueError(f"instance {holder} holds an allocation already; release it first")
         if not self.fits(demand):
             return None
-        by_load = sorted(self.free_cores, key=lambda core: (load.get(core, 0.0), core))
+        by_load = sorted(self._free, key=lambda core: (load.get(core, 0.0), core)) if load else sorted(self._free)
         physical = tuple(sorted(by_load[: demand.cores]))
         allocation = Allocation(physical, demand.cores - len(physical), demand.memory_mb)
-        self._held[holder] = allocation
+        self._give(holder, allocation)
         return allocation
 
     def restore(self, holder: int, allocation: Allocation) -> None:
         """Note what a run from before a restart still holds, even where the node offers less by now."""
-        self._held[holder] = allocation
+        self.release(holder)
+        self._give(holder, allocation)
 
     def release(self, holder: int) -> bool:
         """Take everything back. False when it held nothing: a second release gives nothing twice."""
-        return self._held.pop(holder, None) is not None
+        allocation = self._held.pop(holder, None)
+        if allocation is None:
+            return False
+        self._holders.subtract(allocation.cores)
+        self._free.update(core for core in allocation.cores if not self._holders[core] and core in self._known)
+        self._virtual_held -= allocation.virtual
+        self._memory_held -= allocation.memory_mb
+        return True
+
+    def _give(self, holder: int, allocation: Allocation) -> None:
+        self._held[holder] = allocation
+        self._holders.update(allocation.cores)
+        self._free.difference_update(allocation.cores)
+        self._virtual_held += allocation.virtual
+        self._memory_held += allocation.memory_mb

@@ -180,7 +180,8 @@ class Engine:
         if finish.status in LIVE:
             self.waiting.put(self.known.instances[instance.id])
             return [finish]
-        self.waiting.noted(replace(instance, status=finish.status))
+        if instance.job_id in self.graph:
+            self.waiting.noted(replace(instance, status=finish.status))
         # By a clock that was set back since, it ends in the future: nothing is to be counted from there.
         return [finish, *pauses, *self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))]
 
@@ -304,6 +305,8 @@ class Engine:
 
     def _admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
         self._look_again_at = None
+        for job_id in self.known.take_freed():
+            self.waiting.ready.unpark(job_id)
         if self._stopped or not len(self.waiting.ready):
             self.kept_for = None
             return []

@@ -16,7 +16,7 @@ from jobs.core.marks import in_gaps
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import Instance, Job
 from jobs.core.timetable import Timetable
-from jobs.core.triggers import Following, Trigger, latest_between
+from jobs.core.triggers import Trigger, is_following, latest_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Schedules:
             following = self._first(told)
         except Exception as error:  # noqa: BLE001 - one schedule's arithmetic must not stop all others
             return [_flag(told.schedule_id, told.job_id, error)]
-        if following is not None or isinstance(told.trigger, Following):
+        if following is not None or is_following(told.trigger):
             self._of_job[told.job_id] = told.schedule_id
             self._wait_for(told.schedule_id, watched, following)
-        if following is None or told.next_at is not None or not isinstance(told.trigger, Following):
+        if following is None or told.next_at is not None or not is_following(told.trigger):
             return []
         return [self._rearm(told.schedule_id, told.job_id, following)]
 
@@ -105,9 +105,10 @@ class Schedules:
         if schedule_id is None:
             return []
         watched = self._watched[schedule_id]
-        if not isinstance(watched.trigger, Following) or watched.next_at or self._known.under_way([job_id]):
+        if not is_following(watched.trigger) or watched.next_at or self._known.under_way([job_id]):
             return []
-        following = watched.trigger.after_end(at)
+        # The clock may have been set back meanwhile: a date before the last one would be refused for ever.
+        following = watched.trigger.after_end(max(at, watched.seen_until))
         if following is None:
             self.remove(schedule_id)
             return []
@@ -118,41 +119,47 @@ class Schedules:
         return Rearm(schedule_id, job_id, self._known.job(job_id).revision, following)
 
     def _first(self, told: ScheduleChanged) -> datetime | None:
-        if not isinstance(told.trigger, Following):
+        if not is_following(told.trigger):
             return told.trigger.next_after(told.watched_from)
         if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
         return told.next_at or told.trigger.after_end(told.watched_from)
 
     def _fire_one(self, schedule_id: int, watched: _Watched, now: datetime) -> Fired:
-        latest = _latest(watched, now)
-        if latest is None:
-            raise ValueError("its trigger named a moment, and then no fire up to that moment")
-        job = self._known.job(watched.job_id)
-        due = _due(watched, latest, now)
+        first, job = watched.next_at, self._known.job(watched.job_id)
+        if first is None:
+            raise ValueError("it came due without a fire that it waits for")
+        after = None if is_following(watched.trigger) else watched.trigger.next_after(first)
+        if after is None or after > now:
+            # Nearly always. Halving and counting the time since would cost ten times as much as the rest of a fire.
+            latest, due = first, _one_due(watched.policy, first, now)
+        else:
+            latest, due = latest_between(watched.trigger, first, now) or first, _due(watched, now)
+            after = watched.trigger.next_after(latest)
         made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
         if due.missed:
             skips = (_missed(watched, due, latest), *skips)
-        waits_for_end = isinstance(watched.trigger, Following) and bool(made)
-        following = self._go_on(schedule_id, watched, now, waits_for_end=waits_for_end)
+        following = self._go_on(schedule_id, watched, now, after, made=bool(made))
         skips = (*_blocked(watched, now), *_in_gaps(watched, now), *skips)
         fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
         return Fired(fire, replaced)
 
-    def _go_on(self, schedule_id: int, watched: _Watched, now: datetime, *, waits_for_end: bool) -> datetime | None:
-        """Watch for the next fire, and say when it is."""
-        if isinstance(watched.trigger, Following):
-            following = None if waits_for_end else watched.trigger.after_end(now)
-        else:
-            following = watched.trigger.next_after(now)
+    def _go_on(
+        self, schedule_id: int, watched: _Watched, now: datetime, following: datetime | None, *, made: bool
+    ) -> datetime | None:
+        """Watch for the next fire, and say when it is; one that follows from an end is known when that has come."""
+        waits_for_end = False
+        if is_following(watched.trigger):
+            waits_for_end = made
+            following = None if made else watched.trigger.after_end(now)
         if following is None and not waits_for_end:
             self.remove(schedule_id)
         else:
-            self._wait_for(schedule_id, replace(watched, seen_until=now), following)
+            self._wait_for(schedule_id, replace(watched, seen_until=now, next_at=following), following)
         return following
 
     def _wait_for(self, schedule_id: int, watched: _Watched, following: datetime | None) -> None:
-        self._watched[schedule_id] = replace(watched, next_at=following)
+        self._watched[schedule_id] = watched if watched.next_at == following else replace(watched, next_at=following)
         if following is not None:
             self._timetable.set(schedule_id, following)
 
@@ -217,19 +224,17 @@ def overlap(instance_id: int) -> str:
     return f"overlap: instance {instance_id} has not ended"
 
 
-def _due(watched: _Watched, latest: datetime, now: datetime) -> Due:
+def _one_due(policy: FirePolicy, fire: datetime, now: datetime) -> Due:
+    """What is to be made of the only fire that came due."""
+    late = now - fire > timedelta(seconds=policy.misfire_grace_seconds)
+    none = (policy.catch_up is CatchUp.SKIP and late) or (policy.catch_up is CatchUp.ALL and policy.catch_up_limit < 1)
+    return Due((), 1) if none else Due((fire,), 0)
+
+
+def _due(watched: _Watched, now: datetime) -> Due:
     """The logical dates that may become instances, oldest first, and how many more came due."""
     policy, grace = watched.policy, timedelta(seconds=watched.policy.misfire_grace_seconds)
-    if isinstance(watched.trigger, Following):
-        missed = policy.catch_up is CatchUp.SKIP and now - latest > grace
-        return Due((), 1) if missed else Due((latest,), 0)
     return due_between(watched.trigger, watched.seen_until, now, policy.catch_up, policy.catch_up_limit, grace)
-
-
-def _latest(watched: _Watched, now: datetime) -> datetime | None:
-    if isinstance(watched.trigger, Following):
-        return watched.next_at
-    return latest_between(watched.trigger, watched.seen_until, now)
 
 
 def _is_late(policy: FirePolicy, dates: Sequence[datetime], now: datetime) -> bool:
@@ -258,7 +263,7 @@ def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:
 
 def _missed(watched: _Watched, due: Due, latest: datetime) -> Skip:
     """What came due and is not made up for: all of it, or all but the latest."""
-    first = latest if isinstance(watched.trigger, Following) else watched.trigger.next_after(watched.seen_until)
+    first = latest if is_following(watched.trigger) else watched.trigger.next_after(watched.seen_until)
     reason = "was due while nothing was running"
     if len(due.fires) == 1:
         reason += "; the latest stands for it"

@@ -48,6 +48,7 @@ class KnownInstances:
         self._under_way: defaultdict[int, set[int]] = defaultdict(set)
         self._busy: defaultdict[int, set[int]] = defaultdict(set)
         self._durations: dict[int, deque[float]] = {}
+        self._freed: set[int] = set()
 
     def job(self, job_id: int) -> Job:
         try:
@@ -81,14 +82,16 @@ class KnownInstances:
         durations = self._durations.setdefault(job_id, deque(seed, maxlen=USUAL_OF_LAST))
         durations.append(seconds)
         usual = median(durations)
-        self._jobs[job_id] = replace(job, usual_seconds=usual)
+        if usual != job.usual_seconds:
+            self._jobs[job_id] = replace(job, usual_seconds=usual)
         return usual
 
     def note_end(self, job_id: int, *, failed: bool) -> int:
         """An instance ended: returns how many of the job's have failed in a row by now."""
         job = self.job(job_id)
         failures = job.failures_in_a_row + 1 if failed else 0
-        self._jobs[job_id] = replace(job, failures_in_a_row=failures)
+        if failures != job.failures_in_a_row:
+            self._jobs[job_id] = replace(job, failures_in_a_row=failures)
         return failures
 
     def put(self, instance: Instance) -> None:
@@ -99,14 +102,29 @@ class KnownInstances:
         self.instances[instance.id] = instance
         self._of_job[instance.job_id].add(instance.id)
         _keep(self._under_way[instance.job_id], instance.id, _is_under_way(instance))
-        _keep(self._busy[instance.job_id], instance.id, instance.status in BUSY)
+        busy = self._busy[instance.job_id]
+        if instance.status in BUSY:
+            busy.add(instance.id)
+        elif instance.id in busy:
+            self._no_longer_busy(instance)
 
     def forget(self, instance_id: int) -> None:
         self.running.pop(instance_id, None)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
-            for index in (self._of_job, self._under_way, self._busy):
-                index[instance.job_id].discard(instance_id)
+            self._of_job[instance.job_id].discard(instance_id)
+            self._under_way[instance.job_id].discard(instance_id)
+            if instance_id in self._busy[instance.job_id]:
+                self._no_longer_busy(instance)
+
+    def take_freed(self) -> set[int]:
+        """Jobs of which, since this was last asked, an instance that kept others waiting no longer does."""
+        freed, self._freed = self._freed, set()
+        return freed
+
+    def _no_longer_busy(self, instance: Instance) -> None:
+        self._busy[instance.job_id].discard(instance.id)
+        self._freed.add(instance.job_id)
 
     def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
         """The instance in its next status, if that move is legal (else InvalidTransitionError)."""

@@ -184,7 +184,9 @@ class _Outlook:
 
     def _end(self, instance_id: int, node: NodeOutlook | None) -> None:
         self._limits.release(instance_id)
-        self._under_way[self._job_of.get(instance_id, 0)].discard(instance_id)
+        job_id = self._job_of.get(instance_id, 0)
+        self._under_way[job_id].discard(instance_id)
+        self._ready.unpark(job_id)
         if node is not None:
             holding = next(h for h in node.running if h.instance_id == instance_id)
             node.ended.append((holding, room_of(node.manager)))

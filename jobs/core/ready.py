@@ -1,13 +1,14 @@
 """Queued instances in the order in which they may start, grouped by what they need.
 
 Those with the same needs may or may not start together, so a pass looks at the first of each group: it costs by kinds
-of needs, never by the length of the queue.
+of needs, never by the length of the queue. One that waits for another instance of its own job is parked until that has
+ended: were it a kind of its own, a pass would cost by the number of jobs.
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
@@ -19,13 +20,14 @@ Place = tuple[int, int]  # (order key, instance id)
 class Needs:
     """All that a start is decided by, but for the order.
 
-    `limits` and `rates` are those that a limit exists for. `alone`: the job of which nothing else may run beside it.
+    `limits` and `rates` are those that a limit exists for. `alone`: the job of which nothing else may run beside it,
+    which makes no kind of its own.
     """
 
     demand: Demand
     limits: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
-    alone: int | None = None
+    alone: int | None = field(default=None, compare=False)
 
 
 class _Group:
@@ -66,23 +68,68 @@ class ReadySet:
     def __init__(self) -> None:
         self._groups: dict[Needs, _Group] = {}
         self._places: dict[int, tuple[Needs, Place]] = {}
+        self._alone: dict[int, int] = {}
+        self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
+        self._aside: dict[int, tuple[Needs, Place]] = {}
 
     def __len__(self) -> int:
+        """Without those that are parked."""
         return len(self._places)
 
     def __contains__(self, instance_id: int) -> bool:
-        return instance_id in self._places
+        return instance_id in self._places or instance_id in self._parked.get(self._alone.get(instance_id, 0), ())
 
     def add(self, instance_id: int, order_key: int, needs: Needs) -> None:
         """Put it in its place; an instance that is here already moves."""
+        alone = needs.alone
         new = (needs, (order_key, instance_id))
-        if self._places.get(instance_id) == new:
+        if self._places.get(instance_id) == new and self._alone.get(instance_id) == alone:
             return
         self.discard(instance_id)
-        self._places[instance_id] = new
-        self._groups.setdefault(needs, _Group()).add(new[1])
+        if alone is not None:
+            self._alone[instance_id] = alone
+        self._put(instance_id, new)
 
     def discard(self, instance_id: int) -> None:
+        alone = self._alone.pop(instance_id, None)
+        if alone is not None and instance_id in self._parked.get(alone, ()):
+            del self._parked[alone][instance_id]
+            return
+        self._take_out(instance_id)
+
+    def alone(self, instance_id: int) -> int | None:
+        """The job of which nothing else may run beside this one, if that is so."""
+        return self._alone.get(instance_id)
+
+    def park(self, instance_id: int) -> bool:
+        """It waits for another of its job. False if one of that job does already: the first in order is told first."""
+        parked = self._parked.setdefault(self._alone[instance_id], {})
+        is_first = not parked
+        parked[instance_id] = self._places[instance_id]
+        self._take_out(instance_id)
+        return is_first
+
+    def unpark(self, job_id: int) -> None:
+        """Nothing of the job runs any more, or something else of it: they are looked at again."""
+        for instance_id, at in self._parked.pop(job_id, {}).items():
+            self._put(instance_id, at)
+
+    def set_aside(self, instance_id: int) -> None:
+        """Leave it out until `put_back`, so that the next one with the same needs is the first."""
+        self._aside[instance_id] = self._places[instance_id]
+        self._take_out(instance_id)
+
+    def put_back(self) -> None:
+        """All that were set aside."""
+        for instance_id, at in self._aside.items():
+            self._put(instance_id, at)
+        self._aside.clear()
+
+    def _put(self, instance_id: int, at: tuple[Needs, Place]) -> None:
+        self._places[instance_id] = at
+        self._groups.setdefault(at[0], _Group()).add(at[1])
+
+    def _take_out(self, instance_id: int) -> None:
         if instance_id not in self._places:
             return
         needs, place = self._places.pop(instance_id)

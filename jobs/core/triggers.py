@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from jobs.core import words
 
@@ -38,6 +38,15 @@ class Following(Protocol):
     """A trigger whose fires follow from ends; as a Trigger it has only its first."""
 
     def after_end(self, ended_at: datetime) -> datetime | None: ...
+
+
+# Asked at every fire, and `isinstance` of a protocol looks through the whole class each time.
+def is_following(trigger: Trigger) -> TypeGuard[Following]:
+    return hasattr(trigger, "after_end")
+
+
+def is_counting(trigger: Trigger) -> TypeGuard[Counting]:
+    return hasattr(trigger, "count_between")
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,7 @@ class AtOnce:
 
 def first_after(trigger: Trigger, moment: datetime) -> datetime | None:
     """What a trigger that is watched from `moment` on waits for, as long as nothing of it has run since."""
-    return trigger.after_end(moment) if isinstance(trigger, Following) else trigger.next_after(moment)
+    return trigger.after_end(moment) if is_following(trigger) else trigger.next_after(moment)
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,7 @@ def missed_between(trigger: Trigger, after: datetime, until: datetime) -> Missed
     latest = latest_between(trigger, after, until)
     if latest is None:
         return Missed(0, None)
-    if isinstance(trigger, Counting):
+    if is_counting(trigger):
         return Missed(trigger.count_between(after, until), latest)
     count, capped = _count(trigger, after, until)
     return Missed(count, latest, capped)
@@ -143,7 +152,7 @@ def count_between(trigger: Trigger, after: datetime, until: datetime) -> int:
     """How many fires there are in (after, until]; at most MOST_COUNTED of a trigger that cannot count."""
     if after >= until:
         return 0
-    return trigger.count_between(after, until) if isinstance(trigger, Counting) else _count(trigger, after, until)[0]
+    return trigger.count_between(after, until) if is_counting(trigger) else _count(trigger, after, until)[0]
 
 
 def _count(trigger: Trigger, after: datetime, until: datetime) -> tuple[int, bool]:
@@ -173,7 +182,7 @@ def fires(trigger: Trigger, after: datetime, count: int) -> list[datetime]:
     found: list[datetime] = []
     while len(found) < count:
         fire = trigger.next_after(found[-1]) if found else first_after(trigger, after)
-        if fire is None or (found and isinstance(trigger, Following)):
+        if fire is None or (found and is_following(trigger)):
             break
         found.append(fire)
     return found

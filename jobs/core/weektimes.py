@@ -33,13 +33,14 @@ def parse_weekdays(text: str, field: str = EXPRESSION, example: str = "{} 09:30"
 def _range(item: str, text: str, field: str, example: str) -> set[int]:
     """One name, or a range of two. The week may begin on Monday or Sunday: both mon-sun and sun-sat are ranges."""
     low, dash, high = item.partition("-")
+    said = repr(item) if item == text.lower() else f"{text!r}: {item!r}"
     if low not in NAMES or (dash and high not in NAMES):
         listed, ranged = (repr(example.format(days)) for days in ("mon,wed,fri", "mon-fri"))
-        raise InvalidSchedule(field, f"{text!r}: {item!r} is no weekday; expected such as {listed} or {ranged}.")
+        raise InvalidSchedule(field, f"{said} is no weekday; expected such as {listed} or {ranged}.")
     first, last = NAMES[low], NAMES[high if dash else low]
     if last == 0 and first > 0:
         last = 7
     if last < first:
         two = repr(example.format("sat-sun,mon-tue"))
-        raise InvalidSchedule(field, f"{text!r}: {item!r} runs backwards; write two ranges, such as {two}.")
+        raise InvalidSchedule(field, f"{said} runs backwards; write two ranges, such as {two}.")
     return {day % 7 for day in range(first, last + 1)}

@@ -31,7 +31,7 @@ from jobs.embedded.errors import SchedulerError
 from jobs.embedded.handles import Handle
 from jobs.embedded.ledger import Ledger
 from jobs.embedded.listeners import Listeners
-from jobs.embedded.waiters import Answer, Condition, Then, Waiters
+from jobs.embedded.waiters import Answer, Condition, Then, Waiters, acquired
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ class Driver:
         came = threading.Lock()  # not an Event: who is interrupted while it looks at one holds a lock inside it
         came.acquire()
         self.when(condition, came.release)
-        in_time = came.acquire(timeout=-1 if seconds is None else min(max(0.0, seconds), threading.TIMEOUT_MAX))
+        in_time = acquired(came, seconds)
         self.forget(came.release)
         self.check_fault()
         return in_time

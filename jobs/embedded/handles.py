@@ -22,14 +22,17 @@ class Handle:
     """
 
     __slots__ = (
-        "abandoned", "ended_at", "error", "exception", "hold", "instance", "job", "payload", "reason", "series",
+        "abandoned", "ended_at", "error", "exception", "hold", "home", "instance", "job", "payload", "reason", "series",
         "started_at", "value",
     )  # fmt: skip
 
-    def __init__(self, instance: Instance, job: Work, payload: bytes | None, series: Series | None = None) -> None:
+    def __init__(
+        self, instance: Instance, job: Work, payload: bytes | None, home: object, series: Series | None = None
+    ) -> None:
         self.instance = instance
         self.job = job
         self.payload = payload
+        self.home = home  # the ledger that it is written in
         self.series = series
         self.value: Any = None
         self.exception: BaseException | None = None

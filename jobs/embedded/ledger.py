@@ -117,7 +117,7 @@ class Ledger:
             order_key=birth.order_key,
             serial=birth.serial,
         )
-        handle = Handle(instance, series.job, series.payload, series)
+        handle = Handle(instance, series.job, series.payload, self, series)
         series.last = handle
         series.fired += 1
         series.unfinished += 1

@@ -16,7 +16,7 @@ from jobs.embedded.cancellation import find_token
 from jobs.embedded.clock import Clock
 from jobs.embedded.coroutines import Coroutines
 from jobs.embedded.driver import Driver
-from jobs.embedded.errors import SchedulerError, SchedulerNotStartedError, SchedulerStoppedError
+from jobs.embedded.errors import InvalidJob, SchedulerError, SchedulerNotStartedError, SchedulerStoppedError
 from jobs.embedded.handles import Handle
 from jobs.embedded.processes import Processes
 from jobs.embedded.stopping import abandon_running, cancel_running, start_nothing_more
@@ -72,14 +72,15 @@ class Lifecycle:
         if self._state in ("new", "stopped"):
             return self._never_again()
         self._refuse_to_block("stop", "await stop_async()")
-        self._begin_stop(cancel=cancel)
+        in_time = False
         try:
+            self._begin_stop(cancel=cancel)
             in_time = self._driver.wait(self._nothing_live, deadline_seconds)
-            if not in_time:
+        finally:  # a second Ctrl-C, too, leaves no job without its end
+            if not in_time and not self._driver.fault:
                 self._driver.call(lambda: cancel_running(self._driver))
                 if not self._driver.wait(self._nothing_live, GRACE_SECONDS):
                     self._driver.call(lambda: abandon_running(self._driver))
-        finally:
             self._close()
         return in_time
 
@@ -88,14 +89,15 @@ class Lifecycle:
         if self._state in ("new", "stopped"):
             return self._never_again()
         self._refuse_within_job("stop_async")
-        self._begin_stop(cancel=cancel)
+        in_time = False
         try:
+            self._begin_stop(cancel=cancel)
             in_time = await self._wait_async(self._nothing_live, deadline_seconds)
-            if not in_time:
+        finally:
+            if not in_time and not self._driver.fault:
                 self._driver.call(lambda: cancel_running(self._driver))
                 if not await self._wait_async(self._nothing_live, GRACE_SECONDS):
                     self._driver.call(lambda: abandon_running(self._driver))
-        finally:
             await asyncio.to_thread(self._close)
         return in_time
 
@@ -133,10 +135,12 @@ class Lifecycle:
 
     def settle(self, timeout_seconds: float | None = None) -> bool:
         """Block until nothing runs or is due and every listener has been told: for tests with a hand-moved clock."""
+        self._check_started("settle()")
         self._refuse_to_block("settle", "await settle_async()")
         return self._driver.wait(self._driver.settled, timeout_seconds)
 
     async def settle_async(self, timeout_seconds: float | None = None) -> bool:
+        self._check_started("settle_async()")
         self._refuse_within_job("settle_async")
         return await self._wait_async(self._driver.settled, timeout_seconds)
 
@@ -181,13 +185,18 @@ class Lifecycle:
 
     def _all_ended(self, jobs: Iterable[Ref], asked: str) -> Callable[[], bool]:
         self._check_started(asked)
-        handles = [ref if isinstance(ref, Handle) else self._handle(ref) for ref in jobs]
+        handles = [self._handle(ref) for ref in jobs]
         if not handles:
             return self._nothing_live
         return lambda: all(handle.ended for handle in handles)
 
-    def _handle(self, job_id: int) -> Handle:
-        return self._driver.call(lambda: self._driver.ledger.get(job_id))
+    def _handle(self, ref: Ref) -> Handle:
+        """Its handle, also of one that is forgotten by now. Raises UnknownJobError, InvalidJob."""
+        if not isinstance(ref, Handle):
+            return self._driver.call(lambda: self._driver.ledger.get(ref))
+        if ref.home is not self._driver.ledger:
+            raise InvalidJob(f"{ref!r} was given to another scheduler; ask that one")
+        return ref
 
     async def _wait_async(self, condition: Callable[[], bool], seconds: float | None) -> bool:
         loop = asyncio.get_running_loop()
@@ -224,7 +233,7 @@ class Lifecycle:
             raise SchedulerError(f"{asked}() would stop the event loop that its async jobs run on; use {instead}")
 
     def _refuse_within_job(self, asked: str, jobs: Iterable[Ref] = ()) -> None:
-        token, ids = find_token(), {ref_id(job) for job in jobs}
+        token, ids = find_token(), {job.id if isinstance(job, Handle) else job for job in jobs}
         attempts = list(self._driver.attempts.values())
         mine = [attempt.handle.id for attempt in attempts if attempt.cancellation is token]
         if mine and (not ids or ids & set(mine)):
@@ -232,10 +241,6 @@ class Lifecycle:
                 f"{asked}() was called by job {mine[0]}, which would wait for itself; call it from outside, "
                 "or name the jobs to wait for"
             )
-
-
-def ref_id(ref: Ref) -> int:
-    return ref.id if isinstance(ref, Handle) else ref
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

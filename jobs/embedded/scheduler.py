@@ -25,7 +25,7 @@ from jobs.core.triggers import Trigger, first_after
 from jobs.embedded.clock import Clock, SystemClock
 from jobs.embedded.errors import InvalidJob, SchedulerError
 from jobs.embedded.handles import Handle, Series
-from jobs.embedded.lifecycle import Lifecycle, Ref, ref_id
+from jobs.embedded.lifecycle import Lifecycle, Ref
 from jobs.embedded.listeners import Listener
 from jobs.embedded.recurrence import INSTANT, delay, rate, wall_clock
 from jobs.embedded.stopping import cancelled_by_stop, end_series
@@ -112,19 +112,20 @@ class Scheduler(Lifecycle):
         upstreams = [self._upstream(ref) for ref in depends_on]
         job_id, now = self._driver.ledger.next_id(), self._driver.clock.now()
         instance = Instance(job_id, job_id, Status.PENDING, ONE_DATE, _due_at(now, delay_seconds, at))
-        handle = Handle(instance, job, job.payload())
+        handle = Handle(instance, job, job.payload(), self._driver.ledger)
         self._driver.post(lambda: self._take(handle, upstreams))
         return handle
 
     def cancel(self, job: Ref) -> bool:
         """End it: at once if it waits; if it runs it is asked to. False if it has ended or was asked already."""
         self._check_started("cancel()")
-        return self._driver.call(lambda: self._cancel(job))
+        handle = self._handle(job)
+        return self._driver.call(lambda: self._cancel(handle))
 
     def get(self, job_id: int) -> Handle:
         """Raises UnknownJobError."""
         self._check_started("get()")
-        return self._driver.call(lambda: self._driver.ledger.get(job_id))
+        return self._handle(job_id)
 
     def jobs(
         self, *statuses: Status, name: str | None = None, tag: str | None = None, tenant: str | None = None
@@ -237,8 +238,7 @@ class Scheduler(Lifecycle):
         self._driver.ledger.series[series.id] = series
         self._driver.tell(JobChanged(series.job.definition(series.id, SERIES_RETRY)), told)
 
-    def _cancel(self, job: Ref) -> bool:
-        handle = self._driver.ledger.get(ref_id(job))
+    def _cancel(self, handle: Handle) -> bool:
         if handle.ended or handle.instance.cancel_requested:
             return False
         self._driver.tell(CancelAsked(handle.id, "cancelled", "was cancelled"))
@@ -261,7 +261,7 @@ class Scheduler(Lifecycle):
             raise InvalidJob(f"{job.title} names the rates {unknown}, which the scheduler was not given (rates=)")
 
     def _upstream(self, ref: Ref) -> Handle:
-        handle = ref if isinstance(ref, Handle) else self.get(ref)
+        handle = self._handle(ref)
         if handle.series is not None:
             raise InvalidJob(f"{handle!r} is a run of a series; only what was submitted can be depended on")
         return handle

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 Condition = Callable[[], bool]
 Then = Callable[[], object]
+
+
+# Python runs no signal handler in a thread that has just begun to wait when the signal comes: only when the wait ends.
+# A program that waits for its jobs for ever would never see its Ctrl-C, so it looks up this often.
+LOOK_UP_SECONDS = 1.0
+
+
+def acquired(lock: threading.Lock, seconds: float | None) -> bool:
+    """Wait for a lock, for so long or for ever; whether it came."""
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    while True:
+        left = max(0.0, until - time.monotonic())
+        if lock.acquire(timeout=min(left, LOOK_UP_SECONDS)):
+            return True
+        if left <= LOOK_UP_SECONDS:
+            return False
 
 
 class Answer(Generic[T]):
@@ -35,7 +53,7 @@ class Answer(Generic[T]):
             self._answered.release()
 
     def wait(self) -> T:
-        self._answered.acquire()
+        acquired(self._answered, None)
         if self._error is not None:
             raise self._error
         return self._answer

@@ -21,7 +21,7 @@ ONE_OFF_RETRY = RetryPolicy(max_retries=3, delay_seconds=1.0, max_delay_seconds=
 SERIES_RETRY = RetryPolicy()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
     """A call `fn(*args, **kwargs)` and its terms. Raises InvalidJob.
 

@@ -72,6 +72,8 @@ class Job(models.Model):
     usual_seconds = models.FloatField(null=True, blank=True, editable=False, help_text="Median of the last successes.")
     paused_at = models.DateTimeField(null=True, blank=True)
     paused_by = models.CharField(max_length=150, blank=True, default="")
+    delete_requested_at = models.DateTimeField(null=True, blank=True, editable=False)
+    delete_requested_by = models.CharField(max_length=150, blank=True, default="", editable=False)
     revision = models.PositiveIntegerField(default=1)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -81,6 +83,14 @@ class Job(models.Model):
 
     class Meta:
         ordering = ["name"]
+        indexes = [
+            models.Index(fields=["failures_in_a_row"], name="job_failing"),
+            models.Index(
+                fields=["delete_requested_at"],
+                name="job_being_deleted",
+                condition=Q(delete_requested_at__isnull=False),
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(cores__gte=1), name="job_needs_a_core"),
             models.CheckConstraint(condition=Q(priority__lte=3), name="job_priority_known"),
@@ -98,6 +108,11 @@ class Job(models.Model):
     @property
     def paused(self) -> bool:
         return self.paused_at is not None
+
+    @property
+    def being_deleted(self) -> bool:
+        """It goes when its processes have ended; nothing of it starts any more."""
+        return self.delete_requested_at is not None
 
     @property
     def execution_model(self) -> str:

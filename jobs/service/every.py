@@ -12,6 +12,10 @@ class Every:
         self._seconds = seconds
         self.next_at = 0.0
 
+    def at_once(self) -> None:
+        """Its time has come, whenever it would have."""
+        self.next_at = 0.0
+
     def is_due(self) -> bool:
         """Whether its time has come; asking then begins the next period."""
         now = time.monotonic()

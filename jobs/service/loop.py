@@ -61,6 +61,7 @@ class EngineLoop(threading.Thread):
         *,
         load: Callable[[], dict[int, float]],
         on_beat: Callable[[], None],
+        on_end: Callable[[], None] = lambda: None,
         clocks: Clocks = Clocks(),  # noqa: B008 - a frozen value
     ) -> None:
         super().__init__(name="engine", daemon=True)
@@ -74,6 +75,7 @@ class EngineLoop(threading.Thread):
         self._clock_watch = ClockWatch(clocks.read())
         self._clock_change = NO_CHANGE
         self._on_beat = on_beat
+        self._on_end = on_end
         self._store = OrmStore(node.pk, node.name)
         self._backfills = Backfills(self._store.actor)
         self._gate = Gate(node, DiskGuard(settings.DATA_DIR, settings.MIN_FREE_DISK_MB))
@@ -122,6 +124,7 @@ class EngineLoop(threading.Thread):
         self._mailbox.wait(self._deadline())
         if self._clock_was_changed():
             self._rebuild()
+            self._heartbeat.at_once()  # the last one bears a moment of the clock as it was
         inputs, poked = self._mailbox.take()
         self._remember(inputs)
         now = self._clocks.wall()
@@ -134,9 +137,9 @@ class EngineLoop(threading.Thread):
             inputs.append(AdmissionChanged(self._gate.stopped))
         inputs += self._beyond_horizon(now)
         ended = self._pass(now, inputs)
-        if self._follower.take_backfill_made():
+        if asked := self._follower.take_backfill_made():
             self._backfills.told()
-        if (looks or ended) and self._backfills.advance(now):
+        if (looks or ended or asked) and self._backfills.advance(now):
             self._mailbox.poke()  # our own commit tells nobody
         if self._follower.behind:
             self._mailbox.poke()
@@ -165,6 +168,8 @@ class EngineLoop(threading.Thread):
             self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
+        if passed.finishes:
+            self._on_end()
 
     def _launch(self, wanted: list[Launch]) -> None:
         for launch in wanted:

@@ -14,6 +14,7 @@ from jobs.execution.local import LocalExecutor
 from jobs.service import registration
 from jobs.service.capacity import Capacity
 from jobs.service.checkpoint import Checkpointer
+from jobs.service.deletions import Deletions
 from jobs.service.loop import EngineLoop, utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
@@ -38,6 +39,7 @@ class Service:
         self.executor = LocalExecutor(settings.DATA_DIR, self._reported, python=sys.executable, node=node_name)
         self._notices = Notices()
         self._checkpointer = Checkpointer()
+        self._deletions = Deletions()
         self._waker = waker(settings.DATA_DIR, self.mailbox.poke)
         self._engine = EngineLoop(
             self.node,
@@ -46,7 +48,8 @@ class Service:
             self.mailbox,
             self._notices,
             load=recent.here.noting(CoreLoad().sample),
-            on_beat=self._checkpointer.ask,
+            on_beat=self._beaten,
+            on_end=self._deletions.ask,
         )
         self._stop_listening = wake.listen(self._committed, hosts_engine=True)
 
@@ -55,6 +58,7 @@ class Service:
         self._waker.open()
         self._notices.open()
         self._checkpointer.open()
+        self._deletions.open()
         self.executor.open()
         self._engine.start()
 
@@ -64,6 +68,7 @@ class Service:
         self._engine.stop()
         self._engine.join(STOP_SECONDS)
         self.executor.close()
+        self._deletions.close()
         self._checkpointer.close()
         self._notices.close()
         self._waker.close()
@@ -75,6 +80,10 @@ class Service:
             self.mailbox.put(Began(ref.instance_id, ref.token, report.at))
         else:
             self.mailbox.put(Ended(ref.instance_id, ref.token, report.outcome))
+
+    def _beaten(self) -> None:
+        self._checkpointer.ask()
+        self._deletions.ask()
 
     def _committed(self) -> None:
         """A commit of another thread of this process: what the engine itself wrote, it knows."""

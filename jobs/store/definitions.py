@@ -107,12 +107,12 @@ def pause(job_id: int, *, actor: str, now: datetime) -> bool:
 
 @transaction.atomic
 def resume(job_id: int, *, actor: str, now: datetime) -> bool:
-    """False when it is not paused. What came due meanwhile is not made up for, and failures are counted anew.
+    """False when it is not paused, or is being deleted. Failures are counted anew.
 
-    Raises Job.DoesNotExist.
+    What came due meanwhile is not made up for. Raises Job.DoesNotExist.
     """
     job, schedule = lock(job_id)
-    if not job.paused:
+    if not job.paused or job.being_deleted:
         return False
     Job.objects.filter(pk=job_id).update(
         paused_at=None, paused_by="", failures_in_a_row=0, revision=F("revision") + 1, updated_at=now

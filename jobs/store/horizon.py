@@ -81,8 +81,10 @@ def _end_of_last(job_id: int, since: datetime) -> tuple[datetime, bool]:
 
     An end that nobody took note of, such as a cancel while no service ran.
     """
+    if is_under_way(job_id):
+        return since, True
     ended_at = models.Instance.objects.filter(job_id=job_id).aggregate(at=Max("ended_at"))["at"]
-    return max(since, ended_at or since), is_under_way(job_id)
+    return max(since, ended_at or since), False
 
 
 def active_schedules() -> QuerySet[models.Schedule]:

@@ -39,7 +39,9 @@ def reach_former_marks(now: datetime) -> None:
     """The clock is past where it was before it had been set back: what was decided then stays decided."""
     rows = Schedule.objects.filter(former_mark_at__lte=now)
     # Short intervals were moved by a microsecond each time: a date that has run must not come again beside itself.
-    rows.filter(watched_from__lt=F("former_mark_at")).update(watched_from=F("former_mark_at") + _MILLISECOND)
+    # A fixed delay stands at a moment of its own, which would be refused as one before it was watched.
+    behind = rows.filter(watched_from__lt=F("former_mark_at")).exclude(type=Schedule.Type.FIXED_DELAY)
+    behind.update(watched_from=F("former_mark_at") + _MILLISECOND)
     rows.update(former_mark_at=None)
 
 
@@ -47,7 +49,7 @@ def keep_delays(now: datetime) -> None:
     """No fixed delay is longer than it says: counted from an end before the clock was set back, it would be."""
     far = Schedule.objects.filter(type=Schedule.Type.FIXED_DELAY, next_at__gt=now, fault="")
     for schedule in far.select_related("calendar"):
-        following = schedules.first_from(schedule, now)
+        following = schedules.first_from(schedule, max(now, schedule.last_logical_at or now))
         if following is not None and schedule.next_at is not None and schedule.next_at > following:
             Schedule.objects.filter(pk=schedule.pk, next_at__gt=following).update(next_at=following)
 

@@ -19,6 +19,8 @@ PORTION = 500
 @transaction.atomic
 def remove_some_history(job_id: int) -> list[int]:
     """Delete up to PORTION ended instances and return their ids; empty when there are none left."""
+    # One node after the other: two that delete the same rows at once would wait for each other.
+    list(Job.objects.select_for_update(no_key=True).filter(pk=job_id).values_list("pk"))
     ids = list(Instance.objects.filter(job_id=job_id, status__in=TERMINAL).values_list("pk", flat=True)[:PORTION])
     _remove_ended(ids)
     return ids

@@ -112,3 +112,15 @@ def test_renamed_calendar_keeps_its_schedules():
     ops, job = make_calendar(business_days="mon-fri"), make_job(**NOON)
     assert change(ops, name="office") == ("name",)
     assert Schedule.objects.get(job=job).calendar.name == "office"
+
+
+def test_calendars_work_on_each_database(each_database):
+    ops, job = make_calendar(timezone="Europe/Berlin"), make_job(**NOON)
+    assert change(ops, holidays=["2026-05-05"]) == ("definition",)
+    assert Schedule.objects.get(job=job).next_at == datetime(2026, 5, 6, 12, tzinfo=UTC)
+    with pytest.raises(Refused):
+        delete_calendar(ops, actor="ada", now=NOW)
+    with pytest.raises(InvalidInput, match="already"):
+        make_calendar()
+    change_job(job.pk, {"calendar": None}, actor="ada", now=NOW)
+    assert delete_calendar(ops, actor="ada", now=NOW) == "ops"

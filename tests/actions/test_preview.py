@@ -101,3 +101,14 @@ def test_unknown_type_is_the_only_complaint():
     with pytest.raises(InvalidInput) as refusal:
         preview({"schedule_type": "monthly", "schedule_expression": "5"}, now=NOW)
     assert [problem.field for problem in refusal.value.problems] == ["schedule_type"]
+
+
+@pytest.mark.parametrize(("days", "said"), [("weekdays", "'weekdays' is"), ("mon,x", "'mon,x': 'x' is")])
+def test_day_at_fault_is_said_once(days, said):
+    with pytest.raises(InvalidInput, match=said):
+        preview({"schedule_type": "weekly", "schedule_expression": f"{days} 10:00"}, now=NOW)
+
+
+def test_moment_that_comes_twice_is_marked_once():
+    [fire] = preview({"start_date": "2026-11-01T01:30", "timezone": "America/New_York"}, now=NOW).coming
+    assert fire.marks == ("clocks go back: 01:30 comes twice, the first pass is meant",)

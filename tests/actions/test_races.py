@@ -2,13 +2,25 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connections
 
-from jobs.actions import InvalidInput, change_job, create_job, delete_job, pause_job, retry_instance, run_job
+from jobs.actions import (
+    InvalidInput,
+    change_job,
+    create_backfill,
+    create_job,
+    delete_job,
+    pause_job,
+    retry_from_here,
+    retry_instance,
+    run_job,
+)
 from jobs.actions.answers import ActionError
-from jobs.models import Event, Instance, Job
+from jobs.models import Dependency, Event, Instance, Job, Schedule
+from jobs.service.backfills import Backfills
 from tests.actions.places import HOURLY, NOW, make_instance, make_job
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -81,3 +93,44 @@ def test_run_and_delete_leave_no_orphan():
     )
     assert Instance.objects.count() == Job.objects.count() == int(not isinstance(run, ActionError))
     assert isinstance(deleted, ActionError) or deleted.running == Instance.objects.count()
+
+
+def test_two_edges_never_close_a_circle():
+    jobs = [make_job(name) for name in "abcd"]
+    rings = [(jobs[n], jobs[(n + 1) % 4]) for n in range(4)]
+    answers = at_once(
+        *[lambda job=a, up=b: change_job(job.pk, {"depends_on": [up.pk]}, actor="ada", now=NOW) for a, b in rings]
+    )
+    refused = [answer for answer in answers if isinstance(answer, InvalidInput)]
+    assert len(refused) == 1
+    assert "in a circle" in refused[0].sentence
+    assert Dependency.objects.count() == 3
+
+
+def test_an_edge_and_a_schedule_do_not_pass_each_other():
+    a, b = make_job("a", **HOURLY), make_job("b", **HOURLY)
+    raw = {"name": "c", "command": "true", "depends_on": ["a", "b"]}
+    at_once(
+        lambda: create_job(raw, actor="ada", now=NOW),
+        lambda: change_job(a.pk, {"schedule_expression": "5 * * * *"}, actor="ada", now=NOW),
+    )
+    expressions = set(Schedule.objects.filter(job__in=[a, b]).values_list("expression", flat=True))
+    assert len(expressions) == 1 or not Job.objects.filter(name="c").exists()
+
+
+def test_two_passes_make_the_dates_of_a_backfill_once():
+    job = make_job("a", **HOURLY)
+    create_backfill(job.pk, NOW - timedelta(hours=9), NOW, actor="ada", now=NOW, concurrency=3)
+    at_once(*[lambda n=n: Backfills(f"node:{n}").advance(NOW) for n in range(3)])
+    assert Instance.objects.count() == 3
+    assert len(set(Instance.objects.values_list("logical_at", flat=True))) == 3
+
+
+def test_double_click_from_here_makes_one_of_each():
+    a = make_job("a", **HOURLY)
+    b = make_job("b", depends_on=["a"])
+    ended = make_instance(a, "failed")
+    make_instance(b, "upstream_failed")
+    answers = at_once(*[lambda: retry_from_here(ended.pk, actor="ada", now=NOW)] * 3)
+    assert len({answer.instance_id for answer in answers}) == 1
+    assert Instance.objects.filter(cause="retry").count() == 2

@@ -140,8 +140,8 @@ def test_deletion_under_a_process_waits(admin_client):
     job = make_job()
     make_instance(job, "running")
     told = messages(act(admin_client, "delete_jobs", job, confirmed="yes", cancel="yes"))
-    assert "delete it again when they have ended" in told[0]
-    assert Job.objects.get().paused
+    assert "it goes by itself after them" in told[0]
+    assert Job.objects.get().being_deleted
 
 
 def test_who_may_only_look_may_not_act(client, django_user_model):

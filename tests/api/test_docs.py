@@ -40,7 +40,7 @@ def test_description_names_every_address():
         "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
         "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",
         "system/health", "queue", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
-            "nodes/{node_id}/drain", "nodes/{node_id}/undrain",
+            "nodes/{node_id}/drain", "nodes/{node_id}/undrain", "forecast", "forecast/what-if",
     }  # fmt: skip
 
 

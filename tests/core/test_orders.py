@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.core.order import BAND, HEAD_START, ORDER_NAMES, Aging, Entry, UnknownOrder, make_order
-from jobs.core.ready import ReadySet
+from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Demand, Priority
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,7 +75,7 @@ def test_place_given_once_stays_among_new_ones(name):
 def test_equals_start_in_the_order_of_id(name):
     order, ready = make_order(name, {}), ReadySet()
     for instance_id, tenant in [(3, "a"), (1, "b"), (2, "c")]:
-        ready.add(instance_id, order.key(entry(tenant=tenant)), Demand())
+        ready.add(instance_id, order.key(entry(tenant=tenant)), Needs(Demand()))
     assert drained(ready) == [1, 2, 3]
 
 
@@ -91,13 +91,13 @@ def test_ready_set_hands_out_by_key(name):
             tenant="ab"[instance_id % 2],
         )
         places.append((order.key(one), instance_id))
-        ready.add(instance_id, places[-1][0], Demand())
+        ready.add(instance_id, places[-1][0], Needs(Demand()))
     assert drained(ready) == [instance_id for _, instance_id in sorted(places)]
 
 
 def drained(ready):
     taken = []
-    while place := ready.first(Demand()):
+    while place := ready.first(Needs(Demand())):
         ready.discard(place[1])
         taken.append(place[1])
     return taken

@@ -133,3 +133,20 @@ def test_order_survives_dropping_the_dead():
     for instance_id in gone:
         ready.discard(instance_id)
     assert drained(ready) == [n for n in reversed(range(500)) if n not in gone]
+
+
+def test_parked_one_is_looked_at_again_when_its_job_is_free():
+    ready = ReadySet()
+    for instance_id in (1, 2):
+        ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
+    assert (ready.park(1), ready.park(2)) == (True, False)
+    assert (len(ready), 1 in ready, ready.first(ONE)) == (0, True, None)
+    ready.unpark(7)
+    assert drained(ready) == [1, 2]
+
+
+def test_jobs_that_wait_for_themselves_are_no_kinds_of_their_own():
+    ready = ReadySet()
+    for job_id in range(1, 50):
+        ready.add(job_id, job_id, Needs(Demand(1), alone=job_id))
+    assert ready.kinds() == [ONE]

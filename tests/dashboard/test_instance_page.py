@@ -185,6 +185,7 @@ def test_lost_attempt_is_called_lost(visitor, running):
 def test_buttons_say_what_they_will_do(visitor, running):
     assert "Cancel tells all its processes to end, and kills after 10 s" in html(visitor, running)
     assert "Cancel takes it out of the queue" in html(visitor, make_waiting(make_job("other")))
+    assert "it will not be tried again" in html(visitor, make_waiting(make_job("third"), "retrying"))
     shown = html(visitor, end(running))
     assert f'formaction="/jobs/{running.job_id}/run/"' in shown
     assert "Run again: a new run of the job, as it is defined now." in shown
@@ -213,3 +214,12 @@ def test_cancelled_one_shows_no_last_line(visitor, running):
 @pytest.mark.parametrize("topic", ["attempt:1", "attempt:1.", "attempt:1.x", "attempt:.1", "attempt:1.2.3"])
 def test_topic_that_names_no_attempt_is_refused(visitor, topic):
     assert visitor.get("/live/rows/", {"topic": topic}).status_code == 400
+
+
+def test_no_message_outlives_the_stopping(visitor, running):
+    """The page itself says that it is being stopped, for as long as it is."""
+    page = visitor.post(f"/instances/{running.pk}/cancel/", follow=True)
+    assert "Being stopped" in page.content.decode()
+    assert not list(page.context["messages"])
+    page = visitor.post(f"/instances/{running.pk}/cancel/", {"next": "/"}, follow=True)
+    assert [str(message) for message in page.context["messages"]] == [f"Instance {running.pk} was told to stop."]

@@ -9,6 +9,7 @@ from dashboard.models import BulkOperation
 from dashboard.presentation.operation import read_operation
 from jobs import actions
 from jobs.models import Event, Instance, Job
+from jobs.service.deletions import finish_requested
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -181,13 +182,12 @@ def test_job_that_runs_is_stopped_and_kept_until_then(visitor, started):
     running = make_running(make_job("busy"), make_node())
     send(visitor, "delete", running.job, make_job("idle"))
     operation = finish(started[0])
-    assert (operation.done, operation.unchanged) == (1, 1)
-    assert "busy is paused and 1 of its instances is being stopped" in operation.refusal
+    assert (operation.done, operation.refusal) == (2, "")
+    assert Job.objects.get().being_deleted
     running.refresh_from_db()
     assert (running.status, running.cancel_requested_by) == ("running", "ann")
     end(running, "cancelled")
-    send(visitor, "delete", running.job)
-    assert finish(started[1]).done == 1
+    assert finish_requested() == 1
     assert not Job.objects.exists()
 
 

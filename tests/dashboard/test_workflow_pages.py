@@ -26,6 +26,7 @@ def test_job_page_names_neighbours_and_offers_both_runs(visitor, abc):
     assert "c &amp; co" in page
     assert "Run workflow" in page
     assert "Run only this" in page
+    assert "After other jobs." in page
 
 
 def test_job_alone_is_just_run(visitor):

@@ -12,7 +12,7 @@ EXAMPLES = ROOT / "jobs" / "embedded" / "examples"
 
 @pytest.mark.parametrize("name", ["asyncio_demo", "timetable_demo"])
 def test_an_example_prints_what_it_is_said_to(name):
-    command = [sys.executable, "-X", "dev", "-m", f"jobs.embedded.examples.{name}"]
+    command = [sys.executable, "-W", "error", "-m", f"jobs.embedded.examples.{name}"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (ran.stderr, ran.returncode) == ("", 0)
     assert ran.stdout == (EXAMPLES / f"{name}.txt").read_text()

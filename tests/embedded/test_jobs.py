@@ -312,6 +312,24 @@ def test_an_unknown_id_is_a_key_error_in_a_sentence(scheduler):
         assert str(caught.value).startswith("there is no job 4711; live ones")
 
 
+def test_a_job_of_another_scheduler_is_refused(make):
+    mine, other = make(), make()
+    mine.submit(BlockingJob(nothing))
+    stranger = other.submit(BlockingJob(nothing))
+    for ask in (mine.cancel, mine.join, lambda job: mine.submit(BlockingJob(nothing), depends_on=[job])):
+        with pytest.raises(InvalidJob, match="another scheduler"):
+            ask(stranger)
+
+
+def test_a_handle_stays_good_when_its_job_is_forgotten(make):
+    scheduler = make(history=1)
+    first, _ = (scheduler.submit(BlockingJob(nothing)) for _ in range(2))
+    assert scheduler.join(timeout_seconds=WAIT)
+    below = scheduler.submit(BlockingJob(nothing), depends_on=[first])
+    assert ended(scheduler, first, below) == [Status.SUCCESS, Status.SUCCESS]
+    assert not scheduler.cancel(first)
+
+
 def test_jobs_are_filtered(scheduler, gate):
     running = scheduler.submit(gate.job(tags=("slow",), tenant="a"))
     done = scheduler.submit(BlockingJob(nothing, name="fast"))
@@ -366,6 +384,7 @@ def test_nothing_is_taken_before_the_start():
         lambda: scheduler.submit(BlockingJob(nothing)),
         lambda: scheduler.cancel(1),
         scheduler.join,
+        scheduler.settle,
         lambda: scheduler.fixed_rate(BlockingJob(nothing), 1),
     ):
         with pytest.raises(SchedulerNotStartedError, match=r"before the scheduler was started; use `with Scheduler"):

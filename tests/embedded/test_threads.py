@@ -14,6 +14,7 @@ import pytest
 
 from jobs.embedded import AsyncJob, BlockingJob, CpuBoundJob, Scheduler, SchedulerError, Status
 from jobs.embedded.driver import LONGEST_SLEEP_SECONDS
+from jobs.embedded.waiters import LOOK_UP_SECONDS, acquired
 from tests.embedded.schedulers import (
     NO_RETRY,
     WAIT,
@@ -258,6 +259,46 @@ def test_ctrl_c_ends_a_program_that_waits_for_its_jobs():
     assert (out, err, process.returncode) == ("cancelled\n", "", 0)
 
 
+def test_ctrl_c_while_it_stops_leaves_no_job_without_an_end():
+    process = program("""
+        def interrupt():
+            while not s._driver.draining:
+                time.sleep(0.001)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(3600)
+        s = Scheduler().start()
+        h = s.submit(BlockingJob(interrupt))
+        try:
+            while h.status != "running":
+                time.sleep(0.001)
+            s.stop()
+        except KeyboardInterrupt:
+            print(h.status, h.abandoned)
+    """)
+    assert process.communicate(timeout=WAIT) == ("cancelled True\n", "")
+
+
+def test_ctrl_c_ends_an_asyncio_program_and_its_jobs():
+    process = program("""
+        import asyncio
+        async def wait():
+            print("runs", flush=True)
+            await asyncio.Event().wait()
+        async def main():
+            async with Scheduler() as s:
+                handles.append(s.submit(AsyncJob(wait)))
+                await s.join_async()
+        handles = []
+        try:
+            asyncio.run(main())
+        except KeyboardInterrupt:
+            print(handles[0].status)
+    """)
+    assert process.stdout.readline() == "runs\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=WAIT) == ("cancelled\n", "")
+
+
 def test_ctrl_c_leaves_nothing_half_done():
     """It hits a program that submits and asks as fast as it can, wherever it happens to be."""
     process = program("""
@@ -284,12 +325,13 @@ def test_a_signal_handler_may_ask_whatever_it_interrupts():
                 count.append(s.submit(BlockingJob(int)))
                 s.cancel(s.submit(BlockingJob(int), delay_seconds=60))
                 s.jobs(Status.RUNNING)
+                if len(count) < 50:
+                    signal.setitimer(signal.ITIMER_REAL, 0.001)
             signal.signal(signal.SIGALRM, handle)
-            signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
             while len(count) < 50:
                 s.join(s.submit(BlockingJob(int)))
                 s.cancel(s.submit(BlockingJob(int), delay_seconds=60))
-            signal.setitimer(signal.ITIMER_REAL, 0)
             print(s.join())
     """)
     assert process.communicate(timeout=60) == ("True\n", "")
@@ -308,6 +350,23 @@ def test_a_signal_handler_may_stop_it_while_the_program_waits():
     assert process.communicate(timeout=WAIT) == ("cancelled\n", "")
 
 
+def test_a_wait_for_ever_looks_up_for_signals_it_was_too_late_for():
+    class Lock:
+        """Comes at the third look."""
+
+        def __init__(self):
+            self.looks = []
+
+        def acquire(self, timeout):
+            self.looks.append(timeout)
+            return len(self.looks) == 3
+
+    lock = Lock()
+    assert acquired(lock, None)
+    assert lock.looks == [LOOK_UP_SECONDS] * 3
+    assert not acquired(Lock(), 0)
+
+
 def test_a_signal_handler_may_submit_while_the_program_waits():
     process = program("""
         with Scheduler() as s:
@@ -324,12 +383,16 @@ def test_a_signal_handler_may_submit_while_the_program_waits():
 
 def test_a_thread_that_never_ends_does_not_keep_the_program():
     process = program("""
-        with Scheduler() as s:
-            h = s.submit(BlockingJob(lambda: (print("runs", flush=True), time.sleep(3600)), timeout_seconds=0.01))
+        runs = threading.Event()
+        clock = HandClock()
+        with Scheduler(clock=clock) as s:
+            h = s.submit(BlockingJob(lambda: (runs.set(), time.sleep(3600)), timeout_seconds=300))
+            runs.wait()
+            clock.advance(300)
             s.join()
         print(h.status, h.abandoned)
     """)
-    assert process.communicate(timeout=WAIT) == ("runs\ntimeout True\n", "")
+    assert process.communicate(timeout=WAIT) == ("timeout True\n", "")
     assert process.returncode == 0
 
 

@@ -1,5 +1,6 @@
 """Field cases of clocks that jump (time-110 to time-114), and more of the kind, with the service's own loop."""
 
+import random
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from jobs import models
 from jobs.core.inputs import Ended
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
+from jobs.nodes import state_of
 from jobs.store import wishes
 from tests.service.clockwork import START, Clockwork
 
@@ -281,3 +283,72 @@ def test_node_whose_clock_the_database_denies_sets_nobody_back(clockwork, monkey
     clockwork.turn()
     assert clockwork.schedule(job).watched_from == START
     assert "set it right" in caplog.text
+
+
+@pytest.mark.parametrize("type_", ["interval", "fixed_delay"])
+def test_clock_that_comes_right_after_days_goes_on(clockwork, type_):
+    job = clockwork.job(type_, "10m")
+    clockwork.start()
+    for by in (-YEARS, YEARS + timedelta(days=3)):
+        clockwork.run_to(clockwork.hands.wall + timedelta(minutes=25))
+        clockwork.hands.set(by)
+        clockwork.turn()
+        clockwork.end_all()
+    made = len(clockwork.dates(job))
+    clockwork.run_to(clockwork.hands.wall + timedelta(minutes=25))
+    assert len(clockwork.dates(job)) >= made + 2
+
+
+@pytest.mark.parametrize("while_it_runs", [True, False])
+def test_fixed_delay_set_back_a_little_goes_on_after_its_mark(clockwork, while_it_runs):
+    job = clockwork.job("fixed_delay", "10m")
+    clockwork.start()
+    clockwork.wait(600)
+    if not while_it_runs:
+        clockwork.end_all()
+    clockwork.hands.set(-2 * HOUR)
+    clockwork.turn()
+    clockwork.end_all()
+    clockwork.run_to(at(10, 51))
+    assert clockwork.dates(job) == [at(10, 40), at(10, 50)]
+
+
+def test_node_looks_alive_at_once_and_not_for_ever(clockwork):
+    clockwork.start()
+    clockwork.hands.set(-YEARS)
+    beaten = models.Node(heartbeat_at=START)
+    assert state_of(beaten, clockwork.hands.wall) == "stale"
+    clockwork.turn()
+    assert state_of(models.Node.objects.get(), clockwork.hands.wall) == "live"
+
+
+# --- whatever comes ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_history_of_a_clock_stops_or_repeats_a_schedule(clockwork, seed):
+    chance = random.Random(seed)  # noqa: S311 - the same each time
+    jobs = [
+        clockwork.job("interval", "50m"),
+        clockwork.job("fixed_delay", "50m"),
+        clockwork.job("interval", "50m", start_at=START),
+    ]
+    clockwork.start()
+    hands = clockwork.hands
+    moves = [
+        lambda: clockwork.run_to(hands.wall + timedelta(minutes=chance.uniform(1, 30))),
+        lambda: hands.suspend(chance.uniform(0, 20_000)),
+        lambda: hands.set(timedelta(seconds=chance.uniform(-3 * 3600, 3 * 3600))),
+        lambda: hands.set(timedelta(days=chance.choice([-400, -3, 3, 400]))),
+        clockwork.start,
+    ]
+    for _ in range(8):
+        chance.choice(moves)()
+        clockwork.turn()
+        clockwork.end_all()
+        before = [len(clockwork.dates(job)) for job in jobs]
+        clockwork.run_to(hands.wall + 3 * HOUR + timedelta(minutes=50))
+        assert all(len(clockwork.dates(job)) > n for job, n in zip(jobs, before, strict=True))
+    for job in jobs:
+        dates = clockwork.dates(job)
+        assert len(dates) == len(set(dates))

@@ -48,6 +48,18 @@ def printed(home: Home, instance_id: int) -> str:
     return "".join(file.read_text(errors="replace") for file in sorted(folder.rglob("*")) if file.is_file())
 
 
+def test_job_deleted_while_it_runs_goes_by_itself(home: Home):
+    home.start()
+    instance_id = home.submit("import time; print('ready', flush=True); time.sleep(600)")
+    until(lambda: "ready" in printed(home, instance_id))
+    job_id = models.Job.objects.get().pk
+    answer = actions.delete_job(job_id, actor="ann", now=utc_now(), cancel_live=True)
+    assert answer.running == 1
+    until(lambda: not models.Job.objects.exists(), 60)
+    assert not (home.folder / "runs" / str(instance_id)).exists()
+    assert models.Event.objects.get(kind="job.deleted").actor == "ann"
+
+
 def test_cancel_leaves_no_process_of_a_stubborn_tree(home: Home):
     home.start()
     instance_id = home.submit(STUBBORN, kill_grace_seconds=0.5)

@@ -1,0 +1,79 @@
+"""What is to come, simulated; and what would come of a change."""
+
+# ruff: noqa: ARG001 - Ninja hands the request to every operation
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import P, QueryEx, Router
+
+from jobs import actions, forecast
+from jobs.actions.forecasts import read_what_if
+from jobs.api import answers
+from jobs.api.strict import json_object
+from jobs.core.present import GUESS_SECONDS, Present
+from jobs.store import present
+
+router = Router(tags=["forecast"])
+
+WHAT_IF = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["job"],
+                    "properties": {
+                        "job": {"type": "string", "description": "Of a job that there is, or of a new one."},
+                        "at": {"type": "string", "description": 'Daily at this time, such as "02:00".'},
+                        "schedule_type": {"type": "string"},
+                        "schedule_expression": {"type": "string"},
+                        "start_date": {"type": "string"},
+                        "end_date": {"type": "string"},
+                        "timezone": {"type": "string"},
+                        "cores": {"type": "integer"},
+                        "memory_mb": {"type": "integer"},
+                        "duration_seconds": {"type": "number"},
+                        "days": {"type": "integer", "default": 7},
+                        "guess_seconds": {"type": "number", "default": GUESS_SECONDS},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.get("/forecast", response={200: dict[str, Any], **answers.REFUSALS})
+def get_forecast(
+    request: HttpRequest,
+    days: QueryEx[int, P(ge=1, le=31)] = 7,
+    guess_seconds: QueryEx[float, P(gt=0, le=86_400)] = GUESS_SECONDS,
+) -> Any:
+    """Fires, starts, waits, skips, core use and warnings of the next days, if every run succeeds. Stores nothing.
+
+    `cut` is true where there was more to simulate than is allowed at once; then it is true up to `reached`.
+    """
+    found = _present(days)
+    most = forecast.STEPS_WHILE_SOMEBODY_WAITS
+    return forecast.forecast(found, days=days, guess_seconds=guess_seconds, most_steps=most)
+
+
+@router.post("/forecast/what-if", response={200: dict[str, Any], **answers.REFUSALS}, openapi_extra=WHAT_IF)
+def what_if(request: HttpRequest) -> Any:
+    """What would wait longer, be skipped and be warned of, if a job were other than it is. Stores nothing."""
+    asked = read_what_if(json_object(request), now=timezone.now())
+    found = _present(asked.days)
+    most = forecast.STEPS_WHILE_SOMEBODY_WAITS // 2
+    return forecast.compared(found, asked.change, days=asked.days, guess_seconds=asked.guess_seconds, most_steps=most)
+
+
+def _present(days: float) -> Present:
+    try:
+        return present.load(timezone.now(), days=days)
+    except present.NoNodeYet as error:
+        raise actions.Refused(f"{str(error).partition(';')[0]}; start one with manage.py runscheduler.") from error

@@ -1,0 +1,76 @@
+"""What will run, wait and be skipped in the next days, if every run succeeds and takes as long as usual."""
+
+import argparse
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError
+from django.utils import timezone
+
+from jobs import forecast
+from jobs.core.foresight import span, warnings
+from jobs.core.present import GUESS_SECONDS, Durations
+from jobs.core.simulate import MOST_STEPS, simulate
+from jobs.store import present
+from scheduler_site import preflight
+
+MOST_LINES = 20
+
+
+class Command(BaseCommand):
+    help = "Simulate the next days from what is stored now. Reads only; the service may run beside it."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--days", type=float, default=7.0)
+        parser.add_argument("--json", action="store_true", help="everything as JSON, instead of a table")
+        parser.add_argument("--job", action="append", default=[], metavar="NAME", help="show this job only; repeatable")
+        parser.add_argument("--guess", type=float, default=GUESS_SECONDS, metavar="SECONDS")
+        parser.add_argument("--cores", type=int, help="on a machine with so many, instead of what the nodes have")
+
+    def handle(self, *_args: Any, days: float, guess: float, cores: int | None, **options: Any) -> None:
+        if not 0 < days <= forecast.LONGEST_DAYS:
+            raise CommandError(f"--days is {days:g}, expected above 0, up to {forecast.LONGEST_DAYS:g}.")
+        if not 0 < guess <= 86_400:
+            raise CommandError(f"--guess is {guess:g}, expected seconds above 0, up to 86,400.")
+        if cores is not None and not 1 <= cores <= 4096:
+            raise CommandError(f"--cores is {cores}, expected 1 to 4,096.")
+        preflight.check_data_folder(settings.DATA_DIR)
+        preflight.check_migrated()
+        try:
+            found = present.load(timezone.now(), days=days, cores=cores)
+        except present.NoNodeYet as error:
+            raise CommandError(str(error)) from error
+        unknown = [name for name in options["job"] if found.job_named(name) is None]
+        if unknown:
+            raise CommandError(f"There is no job {unknown[0]!r} that will run in this time.")
+        course = simulate(found, days=days, durations=Durations(guess), most_steps=MOST_STEPS)
+        warned = [one for one in warnings(found, course) if not options["job"] or one.job in options["job"]]
+        shape = forecast.shape(found, course, job_names=options["job"])
+        shape["warnings"] = [{"code": one.code, "job": one.job, "sentence": one.sentence} for one in warned]
+        if options["json"]:
+            self.stdout.write(json.dumps(shape, indent=2))
+        else:
+            self.stdout.write("\n".join(_table(shape)))
+
+
+def _table(shape: dict[str, Any]) -> list[str]:
+    totals, use = shape["totals"], shape["core_use"]
+    counts = ", ".join(f"{totals[what]:,} {what}" for what in ("fires", "starts", "waits", "skips"))
+    used = f"{use['mean']:.1f} of {use['slots']} slots in use on average, {use['peak']} at most (at {use['peak_at']})"
+    lines = [f"From {shape['from']} to {shape['reached']}:", f"{counts}; {used}.", ""]
+    lines += [f"! {one['sentence']}" for one in shape["warnings"]] or ["No warnings."]
+    head = (
+        f"{'job':<30} {'cores':>5} {'takes':>9} {'from':>10} {'starts':>7} {'mean wait':>9} {'longest':>9} {'skips':>6}"
+    )
+    lines += ["", head]
+    for job in shape["jobs"][:MOST_LINES]:
+        lines.append(
+            f"{job['job'][:30]:<30} {job['cores']:>5} {span(job['duration_seconds']):>9} {job['duration_from']:>10} "
+            f"{job['starts']:>7,} {span(job['mean_wait_seconds']):>9} {span(job['longest_wait_seconds']):>9} "
+            f"{sum(job['skips'].values()):>6,}"
+        )
+    more = len(shape["jobs"]) - MOST_LINES + shape["jobs_left_out"]
+    if more > 0:
+        lines.append(f"and {more:,} more jobs, which wait less; --json has more, --job NAME has one.")
+    return [*lines, "", *shape["notes"]]
