@@ -9,17 +9,16 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 
 from dashboard.presentation import looks
-from dashboard.presentation.listpage import PER_PAGE, page_of
+from dashboard.presentation.listpage import GREATEST_FIRST, PER_PAGE, page_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
 from dashboard.presentation.skipping import why_skipped
+from dashboard.qualifiers import words_of as words_in
 from dashboard.schedulesearch import ScheduleQuery
 from jobs import skips
 from jobs.models import Instance, Schedule
-
-LATEST_FIRST = ("last", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,9 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:
 def matching(query: ScheduleQuery) -> QuerySet[Schedule]:
     """All that are what is asked; without those that were taken away, of which only the counts are kept."""
     found = Schedule.objects.exclude(type=Schedule.Type.ONCE, start_at=None)
-    for word in query.text.split():
+    if query.problems:
+        return found.none()
+    for word in words_in(query.text):
         found = found.filter(Q(job__name__icontains=word) | Q(expression__icontains=word) | Q(zone__icontains=word))
     if query.type:
         found = found.filter(type=query.type)
@@ -92,7 +93,7 @@ def in_order(found: QuerySet[Schedule], sort: str) -> QuerySet[Schedule]:
     if key == "name":
         return found.order_by("-job__name" if back else "job__name")
     by = F({"next": "next_at", "last": "last_logical_at", "skipped": "skipped_in_a_row"}[key])
-    falling = (key in LATEST_FIRST) != back
+    falling = (key in GREATEST_FIRST) != back
     rest = ("-skipped_count", "job__name") if key == "skipped" else ("job__name",)
     return found.order_by(by.desc(nulls_last=True) if falling else by.asc(nulls_last=True), *rest)
 

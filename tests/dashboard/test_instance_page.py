@@ -121,6 +121,15 @@ def test_average_of_an_ended_run_is_the_kernels(visitor, running):
     assert summary == "Used 0.75 cores on average, 0.50 at most; 9.0 MB of memory at most."
 
 
+def test_run_of_less_than_a_second_has_no_average(visitor, running):
+    """0.3 s of a start of Python in 0.05 s made "5.83 cores on average"."""
+    sampled(running, 0)
+    end(running, cpu_seconds=0.3, duration_seconds=0.05, peak_memory_bytes=9 * 2**20)
+    summary = visitor.get(f"/instances/{running.pk}/samples/").json()["summary"]
+    assert summary == "Its cores: too short to measure. Used 9.0 MB of memory at most."
+    assert "cores: too short to measure" in html(visitor, running)
+
+
 def test_nothing_is_measured_before_the_first_attempt(visitor):
     waiting = make_waiting(make_job())
     assert visitor.get(f"/instances/{waiting.pk}/samples/").json() == {"attempt": 0}

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.presentation.listpage import PER_PAGE
+from dashboard.presentation.listpage import PER_PAGE, sort_links
 from dashboard.presentation.schedule_list import read_schedules
-from dashboard.schedulesearch import ScheduleQuery, query_in
+from dashboard.schedulesearch import SORTS, ScheduleQuery, query_in
 from dashboard.topics import UnknownTopicError, parts_of
 from jobs.models import Event, Instance, Schedule
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
@@ -60,6 +60,15 @@ def test_row_says_when_and_what_became_of_the_last(visitor):
     page = html(visitor)
     for text in ("Europe/Berlin", "1 fired", "1,204 skipped", f"/instances/{failed.pk}/", 'data-clock="countdown"'):
         assert text in page
+
+
+def test_arrow_up_is_rising_in_each_order():
+    """Both from A to Z and from the newest on were an arrow down."""
+    shown = {sort: {word: way for _, word, way in sort_links(ScheduleQuery(sort=sort), SORTS)} for sort in
+             ("name", "-name", "next", "last", "-last", "skipped")}  # fmt: skip
+    assert (shown["name"]["Name"], shown["-name"]["Name"]) == ("up", "down")
+    assert (shown["next"]["Next fire"], shown["last"]["Last fire"]) == ("up", "down")
+    assert (shown["-last"]["Last fire"], shown["skipped"]["Skipped"]) == ("up", "down")
 
 
 def test_retry_mends_what_the_last_fire_left():
