@@ -185,7 +185,8 @@ def test_deleting_asks_who_waits():
         delete_job(a.pk, actor="ada", now=NOW)
     assert delete_job(a.pk, actor="ada", now=NOW, release=True).gone
     assert edges() == set()
-    assert list(Event.objects.order_by("-pk").values_list("kind", flat=True)[:2]) == ["job.deleted", "job.changed"]
+    kinds = list(Event.objects.order_by("-pk").values_list("kind", flat=True)[:3])
+    assert kinds == ["job.deleted", "job.delete_requested", "job.changed"]
 
 
 def test_deleting_never_leaves_roots_apart():
