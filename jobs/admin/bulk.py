@@ -77,6 +77,10 @@ def plan(edit: BulkEdit, jobs: Iterable[Job], *, now: datetime) -> Iterator[Row]
 
 
 def plan_one(edit: BulkEdit, job: Job, *, capacity: Capacity, now: datetime) -> Row:
+    if job.being_deleted:
+        return Row(
+            job.pk, job.name, (), ("It is being deleted, and goes when its processes have ended.",), job.revision
+        )
     schedule: Schedule | None = getattr(job, "schedule", None)
     before = spec_of(job, schedule)
     try:
@@ -156,9 +160,9 @@ def _next_run(
         fires_on = None
     elif job.paused or before.schedule != after.schedule:
         fires_on = _next_after(schedule, after.schedule, now)
-    old = _moment(schedule.next_at, schedule.zone)
-    new = _moment(fires_on, after.schedule.zone)
-    return [Change("next run", old, new)] if old != new else []
+    if fires_on == schedule.next_at:  # in another zone it is the same moment
+        return []
+    return [Change("next run", _moment(schedule.next_at, schedule.zone), _moment(fires_on, after.schedule.zone))]
 
 
 def _next_after(schedule: Schedule, spec: ScheduleSpec, now: datetime) -> datetime | None:
