@@ -241,6 +241,12 @@ class Engine:
         if before is None:
             return ()
         self.waiting.edges_changed(job.id)
+        if job.start_deadline_seconds != before.start_deadline_seconds:
+            self.waiting.deadline_changed(job.id)
+        if job.limits != before.limits:
+            # The store counts by the limits as they are: a start that only we think possible is refused at every look.
+            for instance in self.known.running_of(job.id):
+                self.limits.hold(instance.id, job.limits)
         queued = self.known.queued_of(job.id)
         self.waiting.put_again(queued)
         if not job.paused or before.paused:
