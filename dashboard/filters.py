@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import QueryDict
 
+from dashboard.qualifiers import unknown_qualifiers
 from jobs.core.states import Status
 
 T = TypeVar("T")
@@ -53,6 +54,12 @@ class InstanceFilter:
         return self.typed.get(name, "")
 
     @property
+    def phrase(self) -> str:
+        """The text to find, without the quotes around it."""
+        text = self.text("q")
+        return text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
+
+    @property
     def is_active(self) -> bool:
         return bool(self.statuses or self.typed or self.problems)
 
@@ -85,6 +92,8 @@ def read_filter(given: QueryDict) -> InstanceFilter:
     unknown = tuple(sorted(names - set(_STATUSES)))
     if unknown:
         problems["status"] = f"There is no such status; known are {', '.join(_STATUSES)}."
+    if "q" not in problems and (odd := unknown_qualifiers(typed.get("q", ""), (), _FIELDS_BELOW)):
+        problems["q"] = " ".join(odd)
     since, until = reader.field("from", _moment), reader.field("to", _moment)
     exit_code = reader.field("exit", _exit_code)
     if typed.get("within", "24h") not in WITHIN:
@@ -134,6 +143,7 @@ def _too_much() -> InstanceFilter:
 
 
 _TOO_LONG = f"This ({{}}) has over {LONGEST} characters or one that cannot be printed; shorten it."
+_FIELDS_BELOW = "status, job, tag, node, time and exit code are chosen in the filter"
 _STATUSES = [status.value for status in Status]
 
 

@@ -34,6 +34,8 @@ from jobs.actions.timing import TO_COME
 from jobs.models import Job
 from jobs.store.workflows import names_of
 
+NOT_GIVEN = "not given"  # what neither a moment nor a list of jobs can be
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -131,7 +133,7 @@ def job_input(posted: Mapping[str, str]) -> dict[str, Any]:
     """What the form says, as `actions.create_job` takes it. Inputs of a choice that was not made are left out."""
     runs = posted.get("runs", "")
     wanted = {name: posted.get(name, "") for name in (*TEXTS, runs if runs in RUNS else "script_content")}
-    return raw_from_form(wanted | _timing(posted) | _upstreams(posted))
+    return _asked(raw_from_form(wanted | _timing(posted) | _upstreams(posted)), posted)
 
 
 def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str, Any]:
@@ -149,18 +151,7 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
         patch |= dict.fromkeys(RUNS, "") | {new["runs"]: new.get(new["runs"], "")}
     if {"when", *TIMING} & changed:
         patch |= dict.fromkeys(TIMING, "") | _timing(new)
-    return raw_from_form(patch)
-
-
-def check_when(posted: Mapping[str, str], *, is_new: bool) -> None:
-    """Raises InvalidInput for a moment that is asked for and not given: that would mean "now", or "by hand", unseen."""
-    if posted.get("when") == "at" and not posted.get("start_date", "").strip():
-        instead = WHENS["now" if is_new else "by_hand"]
-        sentence = f'Start is blank, expected a date or a moment; give one, or choose "{instead}".'
-        raise InvalidInput([Problem("start_date", "", "a date or a moment", sentence)])
-    if posted.get("when") == "after" and not posted.get("depends_on", "").strip():
-        sentence = f'Upstreams is blank; name the jobs that it waits for, or choose "{WHENS["by_hand"]}".'
-        raise InvalidInput([Problem("depends_on", "", "jobs to wait for", sentence)])
+    return _asked(raw_from_form(patch), new) if patch else {}
 
 
 def uploaded_text(name: str, content: bytes) -> str:
@@ -220,6 +211,15 @@ def timing_input(posted: Mapping[str, str]) -> dict[str, Any]:
     return raw_from_form(_timing(posted))
 
 
+def _asked(raw: dict[str, Any], posted: Mapping[str, str]) -> dict[str, Any]:
+    """What is asked for and not given is refused with all else: left out it would mean "now", or "by hand", unseen."""
+    if posted.get("when") == "at" and not posted.get("start_date", "").strip():
+        raw["start_date"] = NOT_GIVEN
+    if posted.get("when") == "after" and not posted.get("depends_on", "").strip():
+        raw["depends_on"] = NOT_GIVEN
+    return raw
+
+
 def _text_of(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
@@ -261,6 +261,11 @@ def _shown_at(field: str, posted: Mapping[str, str]) -> str:
 
 
 def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:
+    if shown == "start_date" and posted.get("when") == "at" and not posted.get("start_date", "").strip():
+        instead = WHENS["by_hand" if posted.get("revision") else "now"]
+        return f'Start is blank, expected a date or a moment; give one, or choose "{instead}".'
+    if shown == "depends_on" and not posted.get("depends_on", "").strip():
+        return f'Upstreams is blank; name the jobs that it waits for, or choose "{WHENS["by_hand"]}".'
     if shown in BLANK and not posted.get(shown, "").strip():
         return BLANK[shown]
     if problem.field == "start_date" and problem.expected == TO_COME and posted.get("when") == "at":

@@ -4,7 +4,7 @@
     status:failed  status:failed,timeout  status:never    how its newest instance is
     owner:ann                   who made it
     is:paused  is:active  is:scheduled  is:trouble        as JOB_STATES says
-    anything else               is part of its name or description, whatever the case
+    anything else               is part of its name or description, whatever the case; "x:y" in quotes, too
 
 The same text stands in the page's address and in its topic, so that what goes live is what was asked.
 """
@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
+from dashboard.qualifiers import unknown_qualifiers
 from jobs.core.states import Status
 
 QUALIFIERS = ("tag", "status", "owner", "is")
@@ -86,7 +87,7 @@ def query_in(argument: str) -> JobQuery:
 
 
 def search_of(text: str) -> JobSearch:
-    """What the text asks. A word with an unknown qualifier is a plain word: names have colons too."""
+    """What the text asks. An unknown qualifier is a problem; in quotes it is a plain word: names have colons too."""
     found: dict[str, list[str]] = {name: [] for name in ("", *QUALIFIERS)}
     for match in list(_WORD.finditer(text))[:MOST_WORDS]:
         qualifier, value = match[1] or "", match[3] if match[2] is None else match[2]
@@ -98,6 +99,7 @@ def search_of(text: str) -> JobSearch:
     states = [value.lower() for value in found["is"]]
     problems = _unknown("status", [word for words in statuses for word in words], STATUS_WORDS)
     problems += _unknown("is", states, tuple(JOB_STATES))
+    problems += unknown_qualifiers(text, QUALIFIERS, f"known are {', '.join(f'{name}:' for name in QUALIFIERS)}")
     return JobSearch(
         tuple(found[""]), tuple(found["tag"]), tuple(statuses), tuple(found["owner"]), tuple(states), tuple(problems)
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 from dashboard.jobsearch import LARGEST_PAGE, LONGEST
+from dashboard.qualifiers import unknown_qualifiers
 from jobs.models import Schedule
 
 STATES = {
@@ -41,6 +42,11 @@ class ScheduleQuery:
     def argument(self) -> str:
         """As it stands in an address and a topic: no blanks, always in the same order."""
         return urlencode({"page": self.page, "sort": self.sort, "state": self.state, "type": self.type, "q": self.text})
+
+    @property
+    def problems(self) -> list[str]:
+        """What makes no sense, in sentences; while there is one, nothing matches."""
+        return unknown_qualifiers(self.text, (), "state and type are chosen beside it")
 
     @property
     def is_active(self) -> bool:

@@ -24,7 +24,10 @@ def state_of(node: Node, now: datetime) -> State:
 
 def draining(node: Node) -> str:
     """Why a node that is drained starts nothing, as part of a sentence; empty of all others."""
-    return f"node {node.name} is draining" if node.drained_at else ""
+    if not node.drained_at:
+        return ""
+    by = f" by {node.drained_by}" if node.drained_by else ""
+    return f"node {node.name} was drained{by} and starts nothing until it is undrained"
 
 
 def slots_of(node: Node) -> int:

@@ -64,7 +64,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "scheduler_site.apps.StaticFiles",
-    "axes",
+    "scheduler_site.apps.SignIns",
     "ninja",
     "jobs",
     "dashboard",

@@ -9,6 +9,7 @@ from django.urls import include, path
 
 from jobs.api.api import api
 from jobs.api.health import healthz
+from scheduler_site.signin import SignInForm
 
 
 def favicon(_request: HttpRequest) -> HttpResponse:
@@ -16,12 +17,14 @@ def favicon(_request: HttpRequest) -> HttpResponse:
     return redirect(static("dashboard/favicon.svg"))
 
 
+sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
+
 urlpatterns = [
     path("favicon.ico", favicon),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("healthz", healthz),
-    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", sign_in, name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("", include("dashboard.urls")),
 ]

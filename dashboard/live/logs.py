@@ -93,8 +93,12 @@ class LogSpan:
     complete: bool
 
 
-def frame_of(topic: str, place: LogPlace, found: list[loglines.Run], span: LogSpan, skipped: int) -> str:
-    """`runs` tell of stretches of `text`: stream, milliseconds since the epoch, number of its first line, length in the
+def frame_of(
+    topic: str, place: LogPlace, found: list[loglines.Run], span: LogSpan, skipped: int, *, begins: bool = False
+) -> str:
+    """`begins`: nothing that is kept, of the stream that was asked for, is before it.
+
+    `runs` tell of stretches of `text`: stream, milliseconds since the epoch, number of its first line, length in the
     units in which JavaScript counts.
     """
     texts = [run.text for run in found]
@@ -112,6 +116,7 @@ def frame_of(topic: str, place: LogPlace, found: list[loglines.Run], span: LogSp
             "text": "".join(texts),
             "runs": runs,
             "complete": span.complete,
+            "begins": begins,
         },
         ensure_ascii=False,
         separators=(",", ":"),

@@ -13,6 +13,8 @@ from jobs.models import Attempt
 from jobs.telemetry.memory import MEGABYTE
 
 TABLE_ROWS = 12
+LEAST_SECONDS = 1.0  # in less, the start of Python alone makes a share that says nothing of the job
+TOO_SHORT = "too short to measure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,12 @@ class Curves:
         cores = []
         if self.average_cores is not None:
             cores.append(f"{self.average_cores:.2f} cores on average")
-        if self.peak_cores is not None:
-            cores.append(f"{self.peak_cores:.2f} at most")
+            if self.peak_cores is not None:
+                cores.append(f"{self.peak_cores:.2f} at most")
         memory = [f"{amounts.size(self.peak_bytes)} of memory at most"] if self.peak_bytes else []
         said = "; ".join(part for part in (", ".join(cores), *memory) if part)
         if said:
-            return f"Used {said}."
+            return f"Used {said}." if cores or not self.ended else f"Its cores: {TOO_SHORT}. Used {said}."
         return "It was over before it could be measured." if self.ended else "The first sample comes in a moment."
 
     @property
@@ -88,7 +90,9 @@ def curves_of(attempt: Attempt) -> Curves:
 
 
 def average_cores(attempt: Attempt, samples: Sequence[Sample]) -> float | None:
-    """By the kernel's count of the whole run once it is over, by the samples until then."""
+    """By the kernel's count of the whole run once it is over, by the samples until then; None of a run too short."""
+    if attempt.duration_seconds is not None and attempt.duration_seconds < LEAST_SECONDS:
+        return None
     if attempt.cpu_seconds is not None and attempt.duration_seconds:
         return attempt.cpu_seconds / attempt.duration_seconds
-    return merged(list(samples), 0.0).cores if samples else None
+    return merged(list(samples), 0.0).cores if samples and samples[-1].seconds >= LEAST_SECONDS else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.presentation import amounts
+from dashboard.presentation.curves import LEAST_SECONDS, TOO_SHORT
 from jobs.core.states import OutcomeKind
 from jobs.models import Attempt, Instance
 
@@ -79,6 +80,8 @@ def _how_it_ended(attempt: Attempt) -> list[Fact]:
 def _cores_used(attempt: Attempt) -> str:
     if not attempt.cpu_seconds or not attempt.duration_seconds:
         return ""
+    if attempt.duration_seconds < LEAST_SECONDS:
+        return f"cores: {TOO_SHORT}"
     return f"{attempt.cpu_seconds / attempt.duration_seconds:.2f} cores on average"
 
 

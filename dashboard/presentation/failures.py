@@ -16,6 +16,7 @@ from dashboard.presentation.selections import failures
 WINDOW = timedelta(days=1)
 MOST_READ = 500
 MOST_SHOWN = 10
+FEW_CHARACTERS = 20  # a shorter line may stand in a reason by chance
 QUERY = "status=failed&status=timeout&within=24h"
 
 
@@ -54,5 +55,15 @@ def read_failures(now: datetime) -> Regions:
     return {"failures": rows, "failures_more": more}
 
 
+def _unsaid(line: str, error: str) -> str:
+    """The last line, unless it says what the reason says: of what could not start, Rota printed just that."""
+    plain = line.removeprefix("[rota] ").strip(" .").lower()
+    if not error:
+        return line
+    said = error.strip(" .").lower()
+    return "" if said in plain or (len(plain) >= FEW_CHARACTERS and plain in said) else line
+
+
 def _row(job_id: int, count: int, line: str, name: str, pk: int, status: str, at: datetime, error: str) -> FailureRow:
-    return FailureRow(job_id, name, count, pk, looks.of_instance(status, stopping=False), at, error, line)
+    look = looks.of_instance(status, stopping=False)
+    return FailureRow(job_id, name, count, pk, look, at, error, _unsaid(line, error))

@@ -108,6 +108,8 @@ def _says(instance: Instance, *, stopping: bool) -> str:
     if instance.status == Status.RUNNING:
         grace = amounts.duration(instance.job.kill_grace_seconds)
         return f"Cancel tells all its processes to end, and kills after {grace} what is left of them."
+    if instance.status == Status.RETRYING:
+        return "Cancel takes it out of the queue: it will not be tried again."
     return "Cancel takes it out of the queue: it will not run."
 
 

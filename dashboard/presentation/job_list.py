@@ -21,6 +21,7 @@ from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Stri
 from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
 from jobs.models import Instance, Job
+from jobs.trials import is_trial
 
 STRIP = 10
 
@@ -147,5 +148,7 @@ _STATES = {
     "paused": Q(paused_at__isnull=False),
     "active": Q(paused_at__isnull=True),
     "scheduled": Q(paused_at__isnull=True, schedule__next_at__isnull=False),
-    "trouble": ~Q(schedule__fault="") & Q(schedule__isnull=False) | Q(schedule__skipped_in_a_row__gte=MANY_SKIPPED),
+    "trouble": ~Q(schedule__fault="") & Q(schedule__isnull=False)
+    | Q(schedule__skipped_in_a_row__gte=MANY_SKIPPED)
+    | Q(failures_in_a_row__gte=MANY_FAILED) & ~is_trial(),
 }

@@ -11,6 +11,7 @@ from dashboard.presentation.jobuse import TREND, needs_of, trend_of
 from dashboard.presentation.rows import Gone, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, failed_in_a_row, mark_of_instance
 from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
+from dashboard.presentation.skipping import why_skipped
 from dashboard.presentation.workflows import neighbours
 from jobs import skips
 from jobs.models import Instance, Job, Schedule
@@ -36,6 +37,7 @@ class JobHead:
     deleting_by: str
     deleting_at: datetime | None
     skipped: int
+    why_skipped: str
     failed: int
     in_workflow: bool = False
     dated: bool = False
@@ -65,7 +67,7 @@ def read_job(job_id: int, now: datetime) -> Regions:
     trend = trend_of(runs)
     around = neighbours(job_id)
     return {
-        "job": [("job", _job_head(job, schedule, failed_in_a_row(runs), in_workflow=bool(around)))],
+        "job": [("job", _job_head(job, schedule, failed_in_a_row(runs), now, in_workflow=bool(around)))],
         "neighbours": [(f"j{one.job_id}", one) for one in around],
         "trend": [("trend", trend)] if trend else [],
         "schedule": [("schedule", card)] if card else [],
@@ -112,7 +114,7 @@ def search_for_tag(tag: str) -> str:
     return f'tag:"{tag}"' if blank else f"tag:{tag}"
 
 
-def _job_head(job: Job, schedule: Schedule | None, failed: int, *, in_workflow: bool) -> JobHead:
+def _job_head(job: Job, schedule: Schedule | None, failed: int, now: datetime, *, in_workflow: bool) -> JobHead:
     skipped = schedule.skipped_in_a_row if schedule else 0
     return JobHead(
         job_id=job.pk,
@@ -124,6 +126,7 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int, *, in_workflow: 
         paused_at=job.paused_at,
         deleting_by=job.delete_requested_by,
         deleting_at=job.delete_requested_at,
+        why_skipped=why_skipped([job.pk], now).get(job.pk, "") if skipped >= MANY_SKIPPED else "",
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,
         in_workflow=in_workflow,

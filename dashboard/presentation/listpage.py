@@ -48,6 +48,9 @@ class ListPage:
         return replace(self.query, page=page).argument
 
 
+GREATEST_FIRST = ("last", "skipped")  # of these the usual order begins with the newest, or the most
+
+
 def page_of(query: Query, total: int) -> ListPage:
     """The page that is asked for; the last where that is beyond it."""
     pages = max(1, -(-total // PER_PAGE))
@@ -55,6 +58,10 @@ def page_of(query: Query, total: int) -> ListPage:
 
 
 def sort_links(query: JobQuery | ScheduleQuery, sorts: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Address, word, and "down" or "up" if it is the order that is shown; then the link turns it round."""
-    shown = {key: {key: "down", f"-{key}": "up"}.get(query.sort, "") for key in sorts}
+    """Address, word, and "up" or "down" if it is the order that is shown; then the link turns it round.
+
+    Up is from A to Z, from early to late, from few to many.
+    """
+    first = {key: ("down", "up") if key in GREATEST_FIRST else ("up", "down") for key in sorts}
+    shown = {key: dict(zip((key, f"-{key}"), first[key], strict=True)).get(query.sort, "") for key in sorts}
     return [(query.turned(key).argument, word, shown[key]) for key, word in sorts.items()]

@@ -36,7 +36,7 @@ def parts_matching(wanted: InstanceFilter, now: datetime) -> list[Part]:
     few_jobs = isinstance(jobs, list) and len(jobs) <= FEW_JOBS
     if not wanted.text("q"):
         return _of_statuses([rows], wanted, plain=few_jobs)
-    by_name, by_error = _of_text(rows, wanted.text("q"))
+    by_name, by_error = _of_text(rows, wanted.phrase)
     # Errors are few, and have an index of their own.
     return _of_statuses(by_name, wanted, plain=few_jobs) + _of_statuses([by_error], wanted, plain=True)
 
@@ -56,7 +56,7 @@ def counts_by_status(wanted: InstanceFilter, up_to: int, now: datetime) -> dict[
         return {status: count for status, count in counted if count}
     parts = [rows]
     if wanted.text("q"):
-        by_name, by_error = _of_text(rows, wanted.text("q"))
+        by_name, by_error = _of_text(rows, wanted.phrase)
         parts = [*by_name, by_error]
     found: dict[Status, int] = {}
     for part in _of_statuses(parts, wanted, plain=True):

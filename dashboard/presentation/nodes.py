@@ -63,6 +63,11 @@ class CoreCell:
 class VirtualCell:
     number: int
     holder: Holder | None
+    kept_for: int | None = None
+
+    @property
+    def shown_kept_for(self) -> str:
+        return str(self.kept_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +231,10 @@ def virtual_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
     used = [_holder(attempt) for attempt in attempts for _ in range(attempt["virtual_cores"])]
     free = max(0, slots_of(node) - len(node.cores) - len(used))
     holders: list[Holder | None] = [*used, *[None] * free]
-    return [(f"v{number}", VirtualCell(number, holder)) for number, holder in enumerate(holders, 1)]
+    return [
+        (f"v{number}", VirtualCell(number, holder, None if holder else node.kept_for))
+        for number, holder in enumerate(holders, 1)
+    ]
 
 
 def running_regions(attempts: Sequence[Held]) -> dict[str, Sequence[Row]]:

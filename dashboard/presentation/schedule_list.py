@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
 
 from dashboard.presentation import looks
-from dashboard.presentation.listpage import PER_PAGE, page_of
+from dashboard.presentation.listpage import GREATEST_FIRST, PER_PAGE, page_of
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
+from dashboard.presentation.skipping import why_skipped
+from dashboard.qualifiers import words_of as words_in
 from dashboard.schedulesearch import ScheduleQuery
+from jobs import skips
 from jobs.models import Instance, Schedule
-
-LATEST_FIRST = ("last", "skipped")
 
 
 @dataclass(frozen=True, slots=True)
 class LastFire:
-    """What the newest instance of that logical date is; `look` is None where it has been deleted."""
+    """What the newest instance of that logical date is; `look` is None where it has been deleted, or was skipped.
+
+    `skipped`: why it made none; empty where it did.
+    """
 
     at: datetime
     look: Look | None
     instance_id: int | None
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +47,15 @@ class ScheduleRow:
     runs: int
     skipped: int
     missed: int
+    why_skipped: str
     in_a_row: int
     paused: bool
     being_deleted: bool
     fault: str
 
 
-def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG001 - one signature for all readers
-    """Regions schedules and pages. Three queries. A page beyond the last is the last."""
+def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:
+    """Regions schedules and pages. Three queries, more where fires were skipped. A page beyond the last is the last."""
     found = matching(query)
     page = page_of(query, found.count())
     shown = list(
@@ -58,8 +64,12 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG
         .defer("job__body", "job__environment", "job__description")[page.start : page.start + PER_PAGE]
     )
     last = _last_fires(shown)
+    why = why_skipped([one.job_id for one in shown if one.skipped_in_a_row >= MANY_SKIPPED], now)
     return {
-        "schedules": [(f"s{schedule.pk}", _row(schedule, last.get(schedule.job_id))) for schedule in shown],
+        "schedules": [
+            (f"s{schedule.pk}", _row(schedule, last.get(schedule.job_id), why.get(schedule.job_id, "")))
+            for schedule in shown
+        ],
         "pages": [("pages", page)],
     }
 
@@ -67,7 +77,9 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:  # noqa: ARG
 def matching(query: ScheduleQuery) -> QuerySet[Schedule]:
     """All that are what is asked; without those that were taken away, of which only the counts are kept."""
     found = Schedule.objects.exclude(type=Schedule.Type.ONCE, start_at=None)
-    for word in query.text.split():
+    if query.problems:
+        return found.none()
+    for word in words_in(query.text):
         found = found.filter(Q(job__name__icontains=word) | Q(expression__icontains=word) | Q(zone__icontains=word))
     if query.type:
         found = found.filter(type=query.type)
@@ -81,7 +93,7 @@ def in_order(found: QuerySet[Schedule], sort: str) -> QuerySet[Schedule]:
     if key == "name":
         return found.order_by("-job__name" if back else "job__name")
     by = F({"next": "next_at", "last": "last_logical_at", "skipped": "skipped_in_a_row"}[key])
-    falling = (key in LATEST_FIRST) != back
+    falling = (key in GREATEST_FIRST) != back
     rest = ("-skipped_count", "job__name") if key == "skipped" else ("job__name",)
     return found.order_by(by.desc(nulls_last=True) if falling else by.asc(nulls_last=True), *rest)
 
@@ -100,10 +112,20 @@ def _last_fires(schedules: Iterable[Schedule]) -> dict[int, LastFire]:
         "job_id", "pk", "status", "cancel_requested_at", "logical_at"
     ):
         found[job_id] = LastFire(at, looks.of_instance(status, stopping=stop_at is not None), pk)
-    return found
+    return found | _skipped({job_id: fire.at for job_id, fire in found.items() if fire.look is None})
 
 
-def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
+def _skipped(without: Mapping[int, datetime]) -> dict[int, LastFire]:
+    """Of jobs whose last fire has no instance, those that skipped it. Two queries, or none."""
+    latest = skips.latest(without) if without else {}
+    return {
+        job_id: LastFire(without[job_id], None, None, skip.reason)
+        for job_id, skip in latest.items()
+        if skip.logical_at == without[job_id] or (skip.count > 1 and skip.logical_at < without[job_id])
+    }
+
+
+def _row(schedule: Schedule, last: LastFire | None, why: str) -> ScheduleRow:
     in_a_row, words = schedule.skipped_in_a_row, words_of(schedule)
     return ScheduleRow(
         job_id=schedule.job_id,
@@ -115,6 +137,7 @@ def _row(schedule: Schedule, last: LastFire | None) -> ScheduleRow:
         runs=schedule.run_count,
         skipped=schedule.skipped_count,
         missed=schedule.missed_count,
+        why_skipped=why,
         in_a_row=in_a_row if in_a_row >= MANY_SKIPPED else 0,
         paused=schedule.job.paused,
         being_deleted=schedule.job.being_deleted,

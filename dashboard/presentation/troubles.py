@@ -12,9 +12,12 @@ from dashboard.presentation import amounts
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import More
 from dashboard.presentation.rows import Regions
-from dashboard.presentation.runs import MANY_SKIPPED
+from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
-from jobs.models import Attempt, Node, Schedule
+from dashboard.presentation.skipping import why_skipped
+from jobs.models import Attempt, Job, Node, Schedule
+from jobs.store.dismissals import PAUSED_BY
+from jobs.trials import is_trial
 
 MOST_SHOWN = 8
 MOST_READ = 500
@@ -27,8 +30,13 @@ OVERDUE_FROM = timedelta(seconds=30)
 FAULTY = Look("set aside", "warn", "bad")
 OVERDUE = Look("did not fire", "alarm", "bad")
 SLOW = Look("slower than usual", "hourglass", "warn")
+FAILED = Look("failed again and again", "cross", "bad")
 SKIPPED = Look("skipped", "skip", "warn")
 DRAINING = Look("draining", "pause", "quiet")
+
+
+# Along the index job_failing.
+FAILING = Q(failures_in_a_row__gte=MANY_FAILED) & ~is_trial()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,8 @@ class Trouble:
 
 
 def read_troubles(now: datetime) -> Regions:
-    """Regions troubles and troubles_more, the worst first. Five queries of at most 500 rows each."""
-    parts = (_faulty(), _overdue(now), _slow(now), _skipped(), _draining())
+    """Regions troubles and troubles_more, the worst first. Six queries of at most 500 rows each."""
+    parts = (_faulty(), _overdue(now), _failing(), _slow(now), _skipped(now), _draining())
     found = [row for part in parts for row in part]
     hidden = len(found) - MOST_SHOWN
     more = [("more", More(str(hidden), "more"))] if hidden > 0 else []
@@ -85,13 +93,25 @@ def _slow(now: datetime) -> Iterator[tuple[str, Trouble]]:
             yield f"r{instance_id}", Trouble(SLOW, "instance", instance_id, name, sentence, started_at)
 
 
-def _skipped() -> Iterator[tuple[str, Trouble]]:
+def _failing() -> Iterator[tuple[str, Trouble]]:
+    """Since their last success. One that somebody paused is known to him; one that paused itself over it may not be."""
+    found = Job.objects.filter(FAILING).filter(Q(paused_at=None) | Q(paused_by=PAUSED_BY), delete_requested_at=None)
+    fields = ("pk", "name", "failures_in_a_row", "paused_at")
+    for pk, name, times, paused_at in found.order_by("-failures_in_a_row", "name").values_list(*fields)[:MOST_READ]:
+        look = Look(f"failed {times} times in a row", FAILED.icon, FAILED.tone)
+        sentence = "It is paused over that until it is resumed" if paused_at else "None has succeeded since"
+        yield f"x{pk}", Trouble(look, "job", pk, name, sentence)
+
+
+def _skipped(now: datetime) -> Iterator[tuple[str, Trouble]]:
     found = Schedule.objects.filter(skipped_in_a_row__gte=MANY_SKIPPED, job__paused_at=None)
     fields = ("pk", "job_id", "job__name", "skipped_in_a_row")
-    for pk, job_id, name, times in found.order_by("-skipped_in_a_row", "job__name").values_list(*fields)[:MOST_READ]:
+    rows = list(found.order_by("-skipped_in_a_row", "job__name").values_list(*fields)[:MOST_READ])
+    why = why_skipped([job_id for _, job_id, *_ in rows[:MOST_SHOWN]], now)
+    for pk, job_id, name, times in rows:
         look = Look(f"skipped {times} times in a row", SKIPPED.icon, SKIPPED.tone)
-        sentence = "It was still busy each time when its next fire came"
-        yield f"s{pk}", Trouble(look, "job", job_id, name, sentence)
+        sentence = why.get(job_id, "").rstrip(".")
+        yield f"s{pk}", Trouble(look, "job", job_id, name, sentence[:1].upper() + sentence[1:])
 
 
 def _draining() -> Iterator[tuple[str, Trouble]]:

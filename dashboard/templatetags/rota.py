@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from django import template
@@ -15,6 +16,10 @@ from dashboard.presentation.rows import Regions, html_of
 from jobs.telemetry.memory import MEGABYTE
 
 register = template.Library()
+# As jobs.core.words.once says it, with the zone behind it.
+_MOMENT = re.compile(
+    r"\b[A-Z][a-z]{2} (?P<wall>\d\d [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d) (?:UTC|(?P<offset>[+-]\d{4}) \([\w/+-]+\))"
+)
 
 
 @register.simple_tag(takes_context=True)
@@ -89,6 +94,20 @@ def wall(at: datetime) -> SafeString:
     """
     said = f"{at:%a %d %b %Y, %H:%M:%S} {_zone(at)}"
     return format_html('<time datetime="{}" data-clock="wall">{}</time>', _iso(at), said)
+
+
+@register.filter
+def worded(words: str) -> SafeString:
+    """Words of a schedule as a sentence begins; a moment in them is one that zone.js can say in another zone."""
+    parts: list[SafeString] = []
+    at = 0
+    said = words[:1].upper() + words[1:]
+    for found in _MOMENT.finditer(said):
+        moment = datetime.strptime(found["wall"] + (found["offset"] or "+0000"), "%d %b %Y, %H:%M:%S%z")
+        time = format_html('<time datetime="{}" data-clock="wall">{}</time>', _iso(moment), found[0])
+        parts += [format_html("{}", said[at : found.start()]), time]
+        at = found.end()
+    return format_html_join("", "{}", ((part,) for part in (*parts, format_html("{}", said[at:]))))
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -56,6 +56,9 @@ class TallyLine:
 @login_required
 def instance_list(request: HttpRequest) -> HttpResponse:
     wanted, cursor = read_filter(request.GET), read_cursor(request.GET)
+    toggled = request.GET.get("toggle", "")
+    if toggled in [status.value for status in Status]:  # with what was typed beside it, which a link would lose
+        return redirect(f"{reverse('instances')}?{_turned(wanted, Status(toggled))}")
     fields = filter_fields(wanted)
     context = {
         "wanted": wanted,
@@ -121,11 +124,17 @@ def filter_fields(wanted: InstanceFilter) -> list[FilterField]:
         made("job", "Job", options=proposed["jobs"]),
         made("tag", "Tag", options=proposed["tags"]),
         made("node", "Node", options=proposed["nodes"]),
-        made("exit", "Exit code", hint="such as 0 or 137"),
-        made("within", "Time", options=times, hint="runs that were there in it"),
-        made("from", "From", kind="datetime-local", hint="UTC; without what had ended before"),
-        made("to", "Until", kind="datetime-local", hint="UTC; without what was made later"),
+        made("exit", "Exit code", hint="Such as 0 or 137."),
+        made("within", "Time", options=times, hint="Those that waited, ran or ended in that time."),
+        made("from", "From", kind="datetime-local", hint="UTC. Leaves out what had ended by then."),
+        made("to", "Until", kind="datetime-local", hint="UTC. Leaves out what was created later."),
     ]
+
+
+def _turned(wanted: InstanceFilter, status: Status) -> str:
+    """The query with this status chosen, or no longer, from its first page."""
+    chosen = {*wanted.statuses} ^ {status}
+    return replace(wanted, statuses=tuple(one for one in Status if one in chosen), unknown=()).query
 
 
 def _begin(

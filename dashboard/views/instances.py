@@ -58,8 +58,13 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
 def cancel(request: HttpRequest, instance_id: int) -> HttpResponse:
     def act() -> HttpResponse:
         answer = actions.cancel_instance(instance_id, actor=actor_of(request), now=timezone.now())
-        messages.info(request, answer.sentence)
-        return redirect(came_from(request, reverse("instance", args=[instance_id])))
+        own = reverse("instance", args=[instance_id])
+        back = came_from(request, own)
+        if answer.answer != "stopping":
+            messages.info(request, answer.sentence)
+        elif back != own:  # its own page says it, for as long as it is so
+            messages.info(request, f"Instance {instance_id} was told to stop.")
+        return redirect(back)
 
     return acted(request, act)
 

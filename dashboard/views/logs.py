@@ -107,12 +107,12 @@ def _window(topic: str, place: LogPlace, state: log.LogState, request: HttpReque
     line = whole_number(request.GET.get("line", ""))
     offset = until if line is None else min(until, loglines.offset_of(place.path, line))
     before, after = (TAIL, Extent(0)) if line is None else (BEFORE_A_LINE, AFTER_A_LINE)
-    earlier, later, ends = loglines.window(place.path, offset, before, after, stream, until)
+    earlier, later, ends, begins = loglines.window(place.path, offset, before, after, stream, until)
     found = [*earlier, *later]
     end = until if ends or not found else found[-1].end
     start = found[0].offset if found else end
     span = LogSpan(start, end, state.complete and end >= state.end)
-    return frame_of(topic, place, found, span, skipped=start)
+    return frame_of(topic, place, found, span, skipped=start, begins=begins)
 
 
 async def _bytes_of(place: LogPlace) -> AsyncIterator[bytes]:

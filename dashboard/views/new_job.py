@@ -129,7 +129,6 @@ def _create(request: HttpRequest) -> HttpResponse:
     start = posted.get("when") != "by_hand"
     try:
         posted = posted_in(request)
-        forms.check_when(posted, is_new=True)
         created = actions.create_job(forms.job_input(posted), actor=actor_of(request), now=timezone.now(), start=start)
     except actions.InvalidInput as refusal:
         return form_page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -154,7 +153,6 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
                 return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes)
             # Paused, resumed, or changed in what this form does not show: nothing that saving would undo.
             posted |= {"revision": str(job.revision)}
-        forms.check_when(posted, is_new=False)
         patch = forms.job_patch(posted, forms.stored_texts(job))
         changed = actions.change_job(
             job_id, patch, actor=actor_of(request), now=timezone.now(), revision=forms.revision_in(posted)

@@ -35,7 +35,8 @@ def _whole(text: str) -> int | str:
 
 def _number(text: str) -> float | str:
     try:
-        return float(text)
+        # A whole number stays one, so that a refusal shows it as it was typed.
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
     except ValueError:
         return text
 

@@ -54,5 +54,7 @@ def _codes(reader: Reader, field: str) -> tuple[int, ...]:
         return ()
     codes = [code for code in value if isinstance(code, int) and not isinstance(code, bool) and 1 <= code <= 255]
     if len(codes) != len(value):
-        reader.expected(field, expected)
+        odd = next(code for code in value if code not in codes or isinstance(code, bool))
+        sentence = f"{field}: {shown(odd)} is no exit code; expected whole numbers from 1 to 255."
+        reader.refuse(field, expected, sentence)
     return tuple(sorted(set(codes)))

@@ -12,6 +12,7 @@ from jobs.actions.answers import InvalidInput, Problem
 Default = TypeVar("Default", bound=float | None)
 Whole = TypeVar("Whole", bound=int | None)
 LONGEST_SHOWN = 100
+MOST_FAULTS = 5  # of one list, told one by one
 LONGEST_SECONDS = 366 * 24 * 3600
 
 # What a database cannot store as text, and what a line shown to people must not hold: controls, line and paragraph
@@ -115,13 +116,30 @@ class Reader:
             return ()
         whole = isinstance(value, Sequence) and not isinstance(value, str)
         if not whole or len(value) > most:
-            self.expected(field, f"a list of at most {most} texts")
+            given = f"has {len(value):,} texts" if whole else f"is {shown(value)}"
+            self.refuse(
+                field, f"a list of at most {most} texts", f"{field} {given}, expected at most {most} in a list."
+            )
             return ()
-        fine = [v.strip() for v in value if isinstance(v, str) and 0 < len(v.strip()) <= longest and not fault_of(v)]
-        if len(fine) != len(value) or any("," in v for v in fine):
-            self.expected(field, f"texts of 1 to {longest} printable characters without a comma")
-            return ()
-        return tuple(dict.fromkeys(fine))
+        faults = [(one, fault) for one in value if (fault := _fault_in_list(one, longest))]
+        for one, fault in faults[:MOST_FAULTS]:
+            expected = f"texts of 1 to {longest} printable characters without a comma"
+            self.refuse(field, expected, f"{field}: {shown(one)} {fault}; expected {expected}.")
+        return () if faults else tuple(dict.fromkeys(one.strip() for one in value))
+
+
+def _fault_in_list(one: object, longest: int) -> str:
+    """What is wrong with one of a list of texts, in words; empty when nothing is."""
+    if not isinstance(one, str):
+        return "is no text"
+    if not one.strip():
+        return "is blank"
+    if len(one.strip()) > longest:
+        return f"has {len(one.strip())} characters"
+    if "," in one:
+        return "has a comma"
+    fault = fault_of(one)
+    return f"contains {fault}" if fault else ""
 
 
 def fault_of(text: str, *, lines: bool = False) -> str:

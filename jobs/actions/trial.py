@@ -20,8 +20,8 @@ from jobs.core.states import LIVE
 from jobs.models import Instance, Job
 from jobs.store import definitions, wishes
 from jobs.store.specs import JobSpec
+from jobs.trials import SUFFIX, description_of
 
-SUFFIX = " (test)"
 TAG = "test"
 LONGEST_NAME = 200
 UNNAMED = "untitled"
@@ -56,7 +56,7 @@ def _trial_of(raw: Mapping[str, Any], of: int | None, now: datetime) -> JobSpec:
     return replace(
         spec,
         name=spec.name[: LONGEST_NAME - len(SUFFIX)] + SUFFIX,
-        description=f"Test runs of {spec.name}, made by its form; it may be deleted.",
+        description=description_of(spec.name),
         tags=(TAG,),
         max_retries=0,
         notify_email="",

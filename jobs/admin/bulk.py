@@ -156,9 +156,9 @@ def _next_run(
         fires_on = None
     elif job.paused or before.schedule != after.schedule:
         fires_on = _next_after(schedule, after.schedule, now)
-    old = _moment(schedule.next_at, schedule.zone)
-    new = _moment(fires_on, after.schedule.zone)
-    return [Change("next run", old, new)] if old != new else []
+    if fires_on == schedule.next_at:  # in another zone it is the same moment
+        return []
+    return [Change("next run", _moment(schedule.next_at, schedule.zone), _moment(fires_on, after.schedule.zone))]
 
 
 def _next_after(schedule: Schedule, spec: ScheduleSpec, now: datetime) -> datetime | None:

@@ -92,7 +92,13 @@ class BulkForm(forms.Form):
         except InvalidInput as refusal:
             for problem in refusal.problems:
                 name = FORM_FIELD.get(problem.field, problem.field)
-                self.add_error(name if name in self.fields else None, problem.sentence)
+                self.add_error(name if name in self.fields else None, self._in_its_words(problem.sentence))
+
+    def _in_its_words(self, sentence: str) -> str:
+        """With the label that the form shows, instead of the name that the API has for it."""
+        first, blank, rest = sentence.partition(" ")
+        name = FORM_FIELD.get(first, first)
+        return f"{self[name].label}{blank}{rest}" if name in self.fields else sentence
 
 
 def _tags(text: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 def moment(field: str, words: str) -> Callable[[Any], str]:
     """A column of a list: the moment in UTC, of one width, so that rows can be compared at a glance."""
 
-    @admin.display(description=words, ordering=field)
+    @admin.display(description=f"{words} (UTC)", ordering=field)
     def shown(row: Any) -> str:
         return shown_moment(getattr(row, field))
 

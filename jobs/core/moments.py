@@ -71,7 +71,7 @@ def _read(text: str, field: str) -> tuple[date | None, datetime]:
         return None, datetime.fromisoformat(text)
     except ValueError as error:
         expected = "expected 2026-05-31, 2026-05-31T14:30 or 2026-05-31T14:30+02:00"
-        raise InvalidSchedule(field, f"{text!r} is no date or time ({error}); {expected}.") from error
+        raise InvalidSchedule(field, f"{text!r} is no date or time; {expected}.") from error
 
 
 def not_before_moment(logical_at: datetime, clock: time, zone: ZoneInfo) -> datetime:

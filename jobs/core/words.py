@@ -23,7 +23,11 @@ MOST_CLOCK_TIMES = 6  # above that, hours and minutes are told apart
 
 
 def once(at: datetime, zone: str) -> str:
-    return f"once, at {at.astimezone(zone_named(zone)).isoformat(sep=' ', timespec='seconds')} ({zone})"
+    """Such as "once, at Thu 24 Dec 2026, 18:00:00 UTC", with offset and zone where it is another one."""
+    local = at.astimezone(zone_named(zone))
+    day = f"{WEEKDAYS[local.weekday()][:3]} {local:%d} {MONTHS[local.month - 1][:3]} {local.year}"
+    where = "UTC" if zone == "UTC" else f"{local:%z} ({zone})"
+    return f"once, at {day}, {local:%H:%M:%S} {where}"
 
 
 def every(interval: timedelta) -> str:

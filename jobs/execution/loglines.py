@@ -81,11 +81,12 @@ def runs(path: Path | str, start: int, end: int) -> list[Run]:
 
 
 class Window(NamedTuple):
-    """Runs in order; `ends`: nothing is after the last."""
+    """Runs in order; `ends`: nothing is after the last, `begins`: nothing that is kept is before the first."""
 
     earlier: list[Run]
     later: list[Run]
     ends: bool
+    begins: bool
 
 
 def window(
@@ -97,16 +98,23 @@ def window(
     kept = [(segment, min(end, until)) for segment, end in log.segments(path) if segment < until]
     earlier: list[Run] = []
     later: list[Run] = []
+    begins = True
     for place in range(len(kept) - 1, -1, -1):
-        if kept[place][0] < offset and before.is_more_than(earlier):
-            earlier[:0] = (run for run in segment_runs(path, kept, place, offset) if stream in (None, run.stream))
+        # Beyond what is shown as far as the next one of its stream, which tells that there is more.
+        if kept[place][0] < offset and begins:
+            found = [run for run in segment_runs(path, kept, place, offset) if stream in (None, run.stream)]
+            if before.is_more_than(earlier):
+                earlier[:0] = found
+            else:
+                begins = not found
     ends = True
     for place, (_, end) in enumerate(kept):
         if end > offset and (ends := after.is_more_than(later)):
-            found = (_without(run, offset - run.offset) for run in segment_runs(path, kept, place, end))
-            later += (run for run in found if run.data and stream in (None, run.stream))
-    shown = after.first_of(later)
-    return Window(before.last_of(earlier), shown, ends and _size(shown) == _size(later))
+            runs_after = (_without(run, offset - run.offset) for run in segment_runs(path, kept, place, end))
+            later += (run for run in runs_after if run.data and stream in (None, run.stream))
+    shown, shown_before = after.first_of(later), before.last_of(earlier)
+    is_whole = _size(shown_before) == _size(earlier)
+    return Window(shown_before, shown, ends and _size(shown) == _size(later), begins and is_whole)
 
 
 class Extent(NamedTuple):

@@ -65,7 +65,7 @@ def _kept_for(live: Live, ahead: Sequence[int], scene: Scene) -> int | None:
 
 
 def _kept(demand: Demand, live: Live, big: int, scene: Scene) -> str:
-    free = f"{are(live.free.slots)} free{_on(live, scene)}"
+    free = f"{_free(live)}{_on(live, scene)}"
     wanted = needs(scene.queue[big].demand)
     return f"needs {cores(demand.cores)}, {free}, but kept for instance {big}, which is ahead of it and needs {wanted}"
 
@@ -73,9 +73,19 @@ def _kept(demand: Demand, live: Live, big: int, scene: Scene) -> str:
 def _lacks(demand: Demand, live: Live, scene: Scene) -> tuple[str, str]:
     free, where = live.free, _on(live, scene)
     if demand.cores > free.slots:
-        return "cores", f"needs {cores(demand.cores)}, {are(free.slots)} free{where}"
+        return "cores", f"needs {cores(demand.cores)}, {_free(live)}{where}"
     left = max(0, free.memory_mb or 0)
     return "memory", f"needs {demand.memory_mb} MB of memory, {left} MB {'is' if left == 1 else 'are'} free{where}"
+
+
+def _free(live: Live) -> str:
+    """A virtual slot is no core of its own: a map of free cores shows none of it."""
+    slots, virtual = live.free.slots, live.free_virtual
+    if not virtual:
+        return f"{are(slots)} free"
+    if virtual == slots:
+        return f"{slots} virtual {'slots are' if slots > 1 else 'slot is'} free"
+    return f"{are(slots)} free, {virtual} of them virtual"
 
 
 def _freed_by(prediction: Prediction, now: datetime) -> str:

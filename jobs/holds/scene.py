@@ -33,6 +33,7 @@ class Live:
     node: models.Node
     whole: Room
     free: Room
+    free_virtual: int = 0  # of the free slots, those without a core of their own
 
     @property
     def stopped(self) -> str:
@@ -148,7 +149,8 @@ def _manager(node: models.Node, flight: _Flight) -> CoreManager:
 
 
 def _live(node: models.Node, manager: CoreManager) -> Live:
-    return Live(node, Room(manager.slots, node.memory_mb or None), room_of(manager))
+    virtual = min(manager.free_slots, max(0, manager.free_virtual))
+    return Live(node, Room(manager.slots, node.memory_mb or None), room_of(manager), virtual)
 
 
 def _limits(rules: LimitsChanged, jobs: Iterable[Job], flight: _Flight) -> Limits:

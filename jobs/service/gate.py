@@ -35,5 +35,5 @@ class Gate:
     def look_at_wish(self) -> bool:
         """Read from the node's row, so that it holds across restarts."""
         before = self.stopped
-        self._draining = draining(models.Node.objects.only("name", "drained_at").get(pk=self._node.pk))
+        self._draining = draining(models.Node.objects.only("name", "drained_at", "drained_by").get(pk=self._node.pk))
         return self.stopped != before

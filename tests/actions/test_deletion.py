@@ -15,7 +15,7 @@ from jobs.actions import (
     retry_instance,
     run_job,
 )
-from jobs.models import Attempt, Backfill, Instance, Job, Node, Schedule
+from jobs.models import Attempt, Backfill, Dependency, Instance, Job, Node, Schedule
 from jobs.service.deletions import finish_requested
 from jobs.store import leaving, removal, wishes
 from tests.actions.places import HOURLY, NOW, events, make_instance, make_job
@@ -153,3 +153,23 @@ def test_instance_that_came_meanwhile_keeps_the_job(monkeypatch):
 def test_job_that_is_gone_is_not_found():
     with pytest.raises(NotFound):
         delete_job(4711, actor="ada", now=NOW)
+
+
+@pytest.mark.usefixtures("each_database")
+def test_job_that_ran_goes_by_itself_on_each_database():
+    job = make_job()
+    running, _ = make_instance(job, "running"), make_instance(job, "success")
+    assert delete_job(job.pk, actor="ada", now=NOW, cancel_live=True).running == 1
+    assert finish_requested() == 0
+    Instance.objects.filter(pk=running.pk).update(status="cancelled", token="", ended_at=NOW)
+    assert finish_requested() == 1
+    assert not Job.objects.exists()
+
+
+def test_release_takes_the_job_out_before_it_ends():
+    job = make_job()
+    make_instance(job, "running")
+    create_job({"name": "next", "command": "true", "depends_on": [job.name]}, actor="b", now=NOW)
+    delete_job(job.pk, actor="ada", now=NOW, cancel_live=True, release=True)
+    assert not Dependency.objects.exists()
+    assert events().count("job.delete_requested") == 1

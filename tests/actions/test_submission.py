@@ -38,6 +38,22 @@ def test_script_from_windows_keeps_its_interpreter():
     assert read(script_content="#!/bin/sh\r\necho hi\r\n").body == "#!/bin/sh\necho hi\n"
 
 
+def test_tag_at_fault_is_named_and_no_other():
+    """The whole list was shown as JSON, with brackets, and it was left to the reader which tag was meant."""
+    sentence = refused(tags=["fine", "x" * 60])["tags"]
+    assert sentence.startswith(f'tags: "{"x" * 60}" has 60 characters; expected texts of 1 to 50')
+    assert "[" not in sentence
+    assert refused(retry_only_exit_codes=[75, "x"])["retry_only_exit_codes"].startswith(
+        'retry_only_exit_codes: "x" is no exit code'
+    )
+
+
+def test_moment_that_is_none_is_refused_in_plain_words():
+    assert refused(start_date="banana")["start_date"] == (
+        "'banana' is no date or time; expected 2026-05-31, 2026-05-31T14:30 or 2026-05-31T14:30+02:00."
+    )
+
+
 def test_all_problems_come_at_once():
     fields = {"name": " ", "cpu_cores_required": 0, "timeout_seconds": -1, "timezone": "Mars/Phobos", "tags": "etl"}
     assert set(refused(**fields)) == set(fields)

@@ -47,7 +47,7 @@ def test_bulk_edit_is_previewed_in_a_browser(site, page, admin_user):
     page.get_by_role("button", name="Show what changes").click()
     page.get_by_text("critical").first.wait_for()
     assert page.get_by_text(jobs[0].name).is_visible()
-    page.get_by_role("button", name="Change the wish").click()
+    page.get_by_role("button", name="Back to the form").click()
     page.get_by_label("Add tags").fill("etl")
     page.get_by_role("button", name="Show what changes").click()
     page.get_by_role("button", name="Change 2 jobs").click()

@@ -70,6 +70,7 @@ def test_what_fits_no_job_is_said_at_its_field(admin_client, field, text):
     job = make_job()
     page = preview(admin_client, job, **{field: text})
     assert set(page.context["form"].errors) == {field}
+    assert field not in str(page.context["form"].errors.as_data()[field][0])
     change(admin_client, job, **{field: text})
     assert Job.objects.get().revision == job.revision
 
@@ -227,6 +228,17 @@ def test_bulk_leaves_what_single_edits_leave(admin_client, django_capture_on_com
     assert left_by(at_once) == left_by(one_by_one)
     assert len(woken) >= 4
     assert not Instance.objects.exists()
+
+
+def test_same_moment_in_another_zone_is_no_change(admin_client):
+    job = make_job(now=timezone.now(), **HOURLY)
+    assert "next run" not in changes_of(preview(admin_client, job, timezone="Europe/Berlin"))[0]
+
+
+def test_index_names_sign_ins_for_operators(admin_client):
+    page = admin_client.get("/admin/").content.decode()
+    assert "Sign-ins and lock-outs" in page
+    assert ">Axes<" not in page.replace("\n", "").replace(" ", "")
 
 
 def test_another_zone_floods_nothing(admin_client):

@@ -144,7 +144,7 @@ def test_drained_node_starts_nothing_until_undrained(service, signed_in):
     page.get_by_text("Drained by admin").wait_for()
     number = service.submit(SLEEP, "patient")
     page.goto(service.address)
-    page.locator("#waiting").get_by_text("Node atlas is draining").wait_for()
+    page.locator("#waiting").get_by_text("Node atlas was drained by admin").wait_for()
     page.locator("#troubles").get_by_text("Starts nothing new, as admin wished").wait_for()
     page.goto(f"{service.address}/nodes/")
     page.get_by_role("button", name="Undrain").click()

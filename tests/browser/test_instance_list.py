@@ -37,11 +37,11 @@ def test_keyboard_alone_filters(service, signed_in):
     tab_to(page, "[name=q]")
     page.keyboard.type("break")
     tab_to(page, "[value=failed]")
-    page.keyboard.press("Space")
     page.keyboard.press("Enter")
     page.get_by_text("1 matches").wait_for()
     assert page.locator(".row.listed").count() == 1
     assert page.get_by_text("exit 3").is_visible()
+    assert page.get_by_role("button", name="failed", exact=True).get_attribute("aria-pressed") == "true"
 
 
 def test_keyboard_alone_selects_and_cancels(service, signed_in):
@@ -64,7 +64,7 @@ def test_cancel_of_all_that_match_shows_its_progress(service, signed_in):
     page = signed_in
     ids = hold_up(service)
     open_list(service, page, "q=waits")
-    page.get_by_label("All that match").check()
+    page.get_by_label("On all pages (3)").check()
     page.get_by_role("button", name="Cancel…").click()
     page.get_by_role("button", name="Cancel 3 instances").click()
     page.locator("[data-state=done]").wait_for()

@@ -39,7 +39,7 @@ def test_selection_is_run_by_keyboard_alone(jobs):
 
 
 def test_all_shown_are_selected_at_once(jobs):
-    jobs.get_by_label("Select all").check()
+    jobs.get_by_label("On this page").check()
     jobs.get_by_text("3 selected").wait_for()
     jobs.get_by_role("button", name="Pause…").click()
     jobs.get_by_role("button", name="Pause 3 jobs").click()
@@ -52,7 +52,7 @@ def test_all_that_match_are_tagged_in_the_background(jobs):
     jobs.get_by_role("searchbox").fill("tag:etl")
     jobs.keyboard.press("Enter")
     jobs.wait_for_url("**/jobs/?q=tag*")
-    jobs.get_by_label("All that match").check()
+    jobs.get_by_label("On all pages (3)").check()
     jobs.get_by_role("button", name="Add tag…").click()
     jobs.get_by_label("Tag").fill("new <b>")
     jobs.get_by_role("button", name="Add tag to 3 jobs").click()

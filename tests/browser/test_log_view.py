@@ -4,6 +4,8 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.models import Instance
+from tests.browser.conftest import signed_in_at
+from tests.fixtures.chromium import opened as in_browser
 
 LONG = """
 import sys
@@ -12,6 +14,15 @@ for n in range(1, 60_001):
     if n == 20_000:
         sys.stdout.flush()
         print("needle in the middle", file=sys.stderr, flush=True)
+"""
+LATE_ERRORS = """
+import sys
+for n in range(1, 32):
+    print("row", n, file=sys.stderr if n >= 3 else sys.stdout, flush=True)
+"""
+INKED = """
+print("see (https://example.org/a(b)?c=1), or http://127.0.0.1:9/x. ftp://no.example javascript://no")
+print("\\033[7mturned\\033[27m plain \\033[38;5;7mplain too\\033[0m")
 """
 TICKING = """
 import pathlib, time
@@ -105,6 +116,54 @@ def test_lane_shows_one_stream_of_the_whole_log(service, signed_in):
     assert page.locator("#log .line-text").all_inner_texts() == ["needle in the middle"]
     page.get_by_role("button", name="All").click()
     page.locator("#log").get_by_text("row 60000", exact=True).wait_for()
+
+
+def test_lane_with_nothing_before_it_offers_nothing(service, signed_in):
+    """From line 3 on, it said "Earlier lines are not shown here", with a button that did nothing."""
+    page, number = signed_in, service.submit(LATE_ERRORS)
+    service.until(number, "success")
+    opened(page, service, number)
+    page.get_by_role("button", name="stderr").click()
+    page.locator("#log .line[data-n='3']").wait_for()
+    assert page.get_by_role("button", name="Show earlier lines").count() == 0
+
+
+def test_lane_without_a_line_says_so(service, signed_in):
+    page, number = signed_in, service.submit("for n in range(3000): print(n)")
+    service.until(number, "success")
+    opened(page, service, number)
+    page.get_by_role("button", name="stderr").click()
+    page.locator("#log").get_by_text("Nothing was printed on stderr.", exact=True).wait_for()
+    page.get_by_text("this is the end of its log").wait_for()
+    assert page.locator("#log").inner_text() == "Nothing was printed on stderr."
+
+
+def test_addresses_are_links_and_reverse_video_is_drawn(service, signed_in):
+    page, number = signed_in, service.submit(INKED)
+    service.until(number, "success")
+    opened(page, service, number)
+    links = page.locator("#log .line-text a")
+    links.first.wait_for()
+    assert links.evaluate_all("all => all.map((a) => [a.getAttribute('href'), a.rel])") == [
+        ["https://example.org/a(b)?c=1", "noreferrer noopener"],
+        ["http://127.0.0.1:9/x", "noreferrer noopener"],
+    ]
+    back = page.locator("#log .inverse", has_text="turned")
+    assert back.evaluate("e => getComputedStyle(e).backgroundColor") != "rgba(0, 0, 0, 0)"
+    assert page.locator("#log .inverse", has_text="plain").count() == 0
+
+
+def test_times_of_lines_follow_the_zone(service, browser):
+    number = service.submit("print('x')")
+    service.until(number, "success")
+    with in_browser(browser, timezone_id="Asia/Tokyo") as page, signed_in_at(service, page):
+        opened(page, service, number)
+        line = page.locator("#log .line").first
+        utc = line.get_attribute("data-at")
+        page.locator("details.user > summary").click()
+        page.locator("[data-switch='zone'] label", has=page.locator("input[value='mine']")).click()
+        page.locator(f"#log .line:not([data-at='{utc}'])").first.wait_for()
+        assert line.get_attribute("data-at") == f"{(int(utc[:2]) + 9) % 24:02}{utc[2:]}"
 
 
 def test_reader_who_scrolled_up_is_left_alone(service, signed_in):

@@ -58,7 +58,8 @@ def test_intervals_are_said_in_units(seconds: float, expected: str) -> None:
 
 def test_once_is_said_in_its_zone() -> None:
     at = datetime(2026, 11, 1, 6, 30, tzinfo=UTC)
-    assert words.once(at, "America/New_York") == "once, at 2026-11-01 01:30:00-05:00 (America/New_York)"
+    assert words.once(at, "America/New_York") == "once, at Sun 01 Nov 2026, 01:30:00 -0500 (America/New_York)"
+    assert words.once(at, "UTC") == "once, at Sun 01 Nov 2026, 06:30:00 UTC"
 
 
 def test_a_delay_is_said_from_the_end() -> None:

@@ -36,6 +36,14 @@ def listed(query="", cursor=None):
     return [row.instance_id for _, row in read_list(filter_in(query), cursor or Cursor(), timezone.now())["listed"]]
 
 
+def test_status_is_applied_at_once_with_what_was_typed(visitor):
+    """A ticked status did nothing until "Filter" was clicked, unlike the chips of the other lists."""
+    first = visitor.get("/instances/", {"q": "night", "status": "queued", "toggle": "failed"})
+    assert first["Location"] == "/instances/?status=queued&status=failed&q=night"
+    again = visitor.get("/instances/", {"q": "night", "status": "queued", "toggle": "queued"})
+    assert again["Location"] == "/instances/?q=night"
+
+
 def test_empty_list_tells_nothing_here_from_nothing_matches(visitor):
     assert "Nothing has run yet." in text(visitor)
     make_waiting(make_job())

@@ -121,6 +121,15 @@ def test_average_of_an_ended_run_is_the_kernels(visitor, running):
     assert summary == "Used 0.75 cores on average, 0.50 at most; 9.0 MB of memory at most."
 
 
+def test_run_of_less_than_a_second_has_no_average(visitor, running):
+    """0.3 s of a start of Python in 0.05 s made "5.83 cores on average"."""
+    sampled(running, 0)
+    end(running, cpu_seconds=0.3, duration_seconds=0.05, peak_memory_bytes=9 * 2**20)
+    summary = visitor.get(f"/instances/{running.pk}/samples/").json()["summary"]
+    assert summary == "Its cores: too short to measure. Used 9.0 MB of memory at most."
+    assert "cores: too short to measure" in html(visitor, running)
+
+
 def test_nothing_is_measured_before_the_first_attempt(visitor):
     waiting = make_waiting(make_job())
     assert visitor.get(f"/instances/{waiting.pk}/samples/").json() == {"attempt": 0}
@@ -176,6 +185,7 @@ def test_lost_attempt_is_called_lost(visitor, running):
 def test_buttons_say_what_they_will_do(visitor, running):
     assert "Cancel tells all its processes to end, and kills after 10 s" in html(visitor, running)
     assert "Cancel takes it out of the queue" in html(visitor, make_waiting(make_job("other")))
+    assert "it will not be tried again" in html(visitor, make_waiting(make_job("third"), "retrying"))
     shown = html(visitor, end(running))
     assert f'formaction="/jobs/{running.job_id}/run/"' in shown
     assert "Run again: a new run of the job, as it is defined now." in shown
@@ -204,3 +214,12 @@ def test_cancelled_one_shows_no_last_line(visitor, running):
 @pytest.mark.parametrize("topic", ["attempt:1", "attempt:1.", "attempt:1.x", "attempt:.1", "attempt:1.2.3"])
 def test_topic_that_names_no_attempt_is_refused(visitor, topic):
     assert visitor.get("/live/rows/", {"topic": topic}).status_code == 400
+
+
+def test_no_message_outlives_the_stopping(visitor, running):
+    """The page itself says that it is being stopped, for as long as it is."""
+    page = visitor.post(f"/instances/{running.pk}/cancel/", follow=True)
+    assert "Being stopped" in page.content.decode()
+    assert not list(page.context["messages"])
+    page = visitor.post(f"/instances/{running.pk}/cancel/", {"next": "/"}, follow=True)
+    assert [str(message) for message in page.context["messages"]] == [f"Instance {running.pk} was told to stop."]

@@ -38,7 +38,7 @@ def ran(job, status="success", seconds=1.0):
 
 
 def test_qualifiers_are_told_from_plain_words():
-    search = search_of('tag:etl tag:"two words" status:failed,timeout owner:ann is:paused nightly "a b" x:y')
+    search = search_of('tag:etl tag:"two words" status:failed,timeout owner:ann is:paused nightly "a b" "x:y"')
     assert search.tags == ("etl", "two words")
     assert search.statuses == (("failed", "timeout"),)
     assert (search.owners, search.states) == (("ann",), ("paused",))

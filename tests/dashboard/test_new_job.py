@@ -186,6 +186,23 @@ def test_once_without_a_moment_does_not_run_now(visitor):
     assert not Instance.objects.exists()
 
 
+def test_all_that_is_blank_is_said_in_one_round(visitor):
+    """Only the blank start was; the rest came when that was mended."""
+    errors = field_errors(send(visitor, when="at", start_date="", name="", script_content=""))
+    assert set(errors) == {"start_date", "name", "script_content"}
+    assert errors["start_date"] == ('Start is blank, expected a date or a moment; give one, or choose "Now".',)
+
+
+def test_number_is_refused_as_it_was_typed(visitor):
+    [sentence] = field_errors(send(visitor, timeout_seconds="-3"))["timeout_seconds"]
+    assert sentence.startswith("Time limit in seconds is -3, expected")
+
+
+def test_tag_too_long_is_named(visitor):
+    [sentence] = field_errors(send(visitor, tags=f"ok, {'x' * 60}"))["tags"]
+    assert sentence.startswith(f'Tags: "{"x" * 60}" has 60 characters')
+
+
 def test_what_goes_wrong_is_stored(visitor):
     send(visitor, retry_delay_seconds="5", retry_max_delay_seconds="50", retry_jitter="no", kill_grace_seconds="2.5",
          keep_workspace="yes", notify_email="a@b.example", notify_webhook="https://x.example/h")  # fmt: skip

@@ -10,10 +10,12 @@ from dashboard.live.places import path_of
 from dashboard.presentation.beat import fires_late, read_beat, starts_late
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.nodes import MOST_NODES, read_nodes
+from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.troubles import MOST_SHOWN, read_troubles
 from jobs.models import Attempt, Instance
+from jobs.trials import description_of
 from tests.dashboard.outputs import printed
-from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running
+from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 from tests.dashboard.test_pages import html, schedule, text
 
 pytestmark = pytest.mark.django_db
@@ -177,3 +179,56 @@ def test_lateness_of_starts_is_by_node():
     instance = make_running(job, node)
     Attempt.objects.filter(instance=instance).update(started_at=instance.started_at + timedelta(seconds=0.25))
     assert starts_late() == {node.pk: 0.2}
+
+
+def test_failures_in_a_row_are_trouble():
+    make_job("broken", failures_in_a_row=10)
+    make_job("once", failures_in_a_row=1)
+    make_job("known", failures_in_a_row=9, paused_at=timezone.now(), paused_by="bob")
+    assert troubles() == [("failed 10 times in a row", "broken")]
+
+
+def test_failed_test_alarms_nobody(visitor):
+    trial = make_job("x (test)", description=description_of("x"), tags=["test"], failures_in_a_row=3)
+    end(make_running(trial, make_node()), "failed")
+    assert troubles() == []
+    assert read_failures(timezone.now())["failures"] == []
+    assert not read_pulse(timezone.now())["totals"][0][1].failed
+
+
+def test_own_tag_test_hides_no_failure():
+    end(make_running(make_job("x (test)", tags=["test"]), make_node()), "failed")
+    assert read_pulse(timezone.now())["totals"][0][1].failed.number == 1
+
+
+def test_skip_behind_one_that_waits_says_why_that_waits(visitor):
+    make_running(make_job("big"), make_node(cores=1, overcommit=1.0))
+    job = make_job("often", cores=1)
+    schedule(job, skipped_in_a_row=3)
+    waiting = make_waiting(job)
+    said = f"its instance #{waiting.pk} before was still waiting: needs 1 core, none is free"
+    assert said in read_troubles(timezone.now())["troubles"][0][1].sentence.replace("Its", "its")
+    assert said in html(visitor, f"/jobs/{job.pk}/")
+    assert said[1:] in html(visitor, "/schedules/")
+
+
+def test_skip_behind_one_that_runs_says_it_was_busy(visitor):
+    job = make_job("often")
+    schedule(job, skipped_in_a_row=3)
+    make_running(job, make_node())
+    assert "it was still busy when its next fire came" in html(visitor, f"/jobs/{job.pk}/")
+
+
+def test_virtual_slot_kept_for_a_big_one_says_so(visitor):
+    big = make_waiting(make_job(cores=6))
+    make_running(make_job("small"), make_node(kept_for=big.pk))
+    cells = re.findall(r'class="cell virtual".*?</li>', html(visitor))
+    assert len(cells) == 2
+    assert all(f'kept for <span class="id">#{big.pk}</span>' in cell for cell in cells)
+
+
+def test_drained_node_claims_no_free_cores(visitor):
+    make_node(drained_at=ago(hours=1), drained_by="bob")
+    make_waiting(make_job())
+    assert "All cores are free" not in html(visitor)
+    assert "was drained by bob and starts nothing until it is undrained" in text(visitor)

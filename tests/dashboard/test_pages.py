@@ -309,6 +309,6 @@ def test_timeline_has_each_stage_with_its_duration(visitor):
 def test_free_core_that_is_kept_says_for_whom(visitor):
     node = make_node(kept_for=812)
     page = html(visitor)
-    assert page.count("data-kept") == 2 * len(node.cores)  # in the heatmap and in its table
+    assert page.count("data-kept") == 2 * len(node.cores) + 2  # in the heatmap and in its table, and virtual ones
     assert 'data-kept="812"' in page
     assert "kept for <a" in page

@@ -7,11 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.presentation.listpage import PER_PAGE
+from dashboard.presentation.listpage import PER_PAGE, sort_links
 from dashboard.presentation.schedule_list import read_schedules
-from dashboard.schedulesearch import ScheduleQuery, query_in
+from dashboard.schedulesearch import SORTS, ScheduleQuery, query_in
 from dashboard.topics import UnknownTopicError, parts_of
-from jobs.models import Instance, Schedule
+from jobs.models import Event, Instance, Schedule
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +62,15 @@ def test_row_says_when_and_what_became_of_the_last(visitor):
         assert text in page
 
 
+def test_arrow_up_is_rising_in_each_order():
+    """Both from A to Z and from the newest on were an arrow down."""
+    shown = {sort: {word: way for _, word, way in sort_links(ScheduleQuery(sort=sort), SORTS)} for sort in
+             ("name", "-name", "next", "last", "-last", "skipped")}  # fmt: skip
+    assert (shown["name"]["Name"], shown["-name"]["Name"]) == ("up", "down")
+    assert (shown["next"]["Next fire"], shown["last"]["Last fire"]) == ("up", "down")
+    assert (shown["-last"]["Last fire"], shown["skipped"]["Skipped"]) == ("up", "down")
+
+
 def test_retry_mends_what_the_last_fire_left():
     schedule = plan("report")
     failed = fired(schedule, "failed")
@@ -74,6 +83,16 @@ def test_fire_whose_instance_is_gone_is_still_told(visitor):
     Instance.objects.all().delete()
     assert listed()[0].last.look is None
     assert "deleted since" in html(visitor)
+
+
+def test_skipped_last_fire_says_so(visitor):
+    report = plan("report", last_logical_at=timezone.now())
+    data = {"logical_at": report.last_logical_at.isoformat(), "code": "overlap", "count": 1}
+    data["reason"] = "overlap: instance 6 has not ended"
+    Event.objects.create(at=timezone.now(), kind="schedule.skipped", job_id=report.job_id, data=data)
+    page = html(visitor)
+    assert "overlap: instance 6 has not ended" in page
+    assert "deleted since" not in page
 
 
 def test_schedule_that_was_taken_away_is_not_listed():

@@ -78,7 +78,7 @@ def test_line_beyond_the_end_is_the_last(printed):
 
 def test_window_has_lines_before_and_after(printed):
     path = printed((STDOUT, numbered(1000)))
-    earlier, later, _ = window(path, offset_of(path, 500), Extent(10_000, 2), Extent(10_000, 3))
+    earlier, later, *_ = window(path, offset_of(path, 500), Extent(10_000, 2), Extent(10_000, 3))
     assert texts(earlier) == [(498, STDOUT, "line 498\nline 499\n")]
     assert texts(later) == [(500, STDOUT, "line 500\nline 501\nline 502\n")]
 
@@ -92,7 +92,7 @@ def test_window_by_bytes_begins_with_a_line(printed):
 def test_window_never_cuts_a_character(printed):
     path = printed((STDOUT, "ż🚀".encode() * 100_000))
     for size in range(1000, 1006):
-        earlier, later, _ = window(path, 300_000, Extent(size), Extent(size))
+        earlier, later, *_ = window(path, 300_000, Extent(size), Extent(size))
         assert "\ufffd" not in "".join(run.text for run in [*earlier, *later])
 
 
@@ -107,7 +107,7 @@ def test_window_tells_whether_it_reaches_the_end(printed):
     path = printed((STDOUT, numbered(10)))
     assert window(path, 0, NOTHING, Extent(1000, 10)).ends
     assert not window(path, 0, NOTHING, Extent(1000, 9)).ends
-    assert window(path, 0, NOTHING, ALL, STDERR) == ([], [], True)
+    assert window(path, 0, NOTHING, ALL, STDERR) == ([], [], True, True)
 
 
 def test_window_ends_where_the_log_is_said_to(printed):
@@ -161,3 +161,13 @@ def test_log_without_line_counts_is_counted(printed, monkeypatch):
     monkeypatch.setattr("jobs.execution.logwriter.LINES", 9)
     path = printed(*((STDOUT, numbered(500, 1 + 500 * n)) for n in range(40)), cap=1 << 20)
     assert log.read(path, offset_of(path, 12_345), 11).data == b"line 12345\n"
+
+
+def test_window_knows_whether_anything_is_before(printed):
+    """A lane whose first line was line 3 offered earlier lines, and there were none."""
+    path = printed((STDOUT, b"one\ntwo\n"), (STDERR, b"three\nfour\n"))
+    end = log.state(path).end
+    assert window(path, end, ALL, NOTHING, STDERR).begins
+    assert not window(path, end, Extent(1000, 1), NOTHING, STDERR).begins
+    assert window(path, offset_of(path, 3), NOTHING, ALL, STDERR).begins
+    assert not window(path, offset_of(path, 3), NOTHING, ALL, STDOUT).begins

@@ -231,9 +231,13 @@ def test_scripts_stay_where_they_are(django_assert_num_queries):
 
 
 def test_draining_node_is_named():
-    make_node("atlas", drained_at=NOW)
+    make_node("atlas", drained_at=NOW, drained_by="ann")
     hold = why(make_queued(make_job()))
-    assert (hold.code, hold.sentence, hold.predicted_start) == ("draining", "node atlas is draining", None)
+    assert (hold.code, hold.sentence, hold.predicted_start) == (
+        "draining",
+        "node atlas was drained by ann and starts nothing until it is undrained",
+        None,
+    )
     assert hold.unknown_because == "it waits until a node that can run it takes work again"
 
 
@@ -249,4 +253,7 @@ def test_draining_and_full_nodes_are_both_named():
     make_node("atlas", admission_stopped="Its disk is full.")
     make_node("bora", drained_at=NOW)
     hold = why(make_queued(make_job()))
-    assert (hold.code, hold.sentence) == ("admission_stopped", "on atlas: Its disk is full; node bora is draining")
+    assert (hold.code, hold.sentence) == (
+        "admission_stopped",
+        "on atlas: Its disk is full; node bora was drained and starts nothing until it is undrained",
+    )

@@ -96,7 +96,13 @@ def test_virtual_slots_count_as_room():
     node = make_node(overcommit=1.5)
     busy(node)
     assert why(make_queued(make_job(2))).sentence == "starts in a moment"
-    assert why(make_queued(make_job(3))).sentence.startswith("needs 3 cores, 2 are free;")
+    assert why(make_queued(make_job(3))).sentence.startswith("needs 3 cores, 2 virtual slots are free;")
+
+
+def test_free_virtual_slots_are_told_from_cores():
+    node = make_node(overcommit=1.5)
+    busy(node, 3)
+    assert why(make_queued(make_job(4))).sentence.startswith("needs 4 cores, 3 are free, 2 of them virtual;")
 
 
 def test_node_that_is_free_first_gives_the_numbers():

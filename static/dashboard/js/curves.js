@@ -15,17 +15,23 @@ export async function startCurves(card) {
   let askAt = 0;
   let done = false;
   let asking = false;
+  let stood = "";
 
   async function look() {
-    const runs = ["running", "stopping"].includes(document.querySelector(".verdict")?.dataset.status);
-    if (runs) done = false;
+    const status = document.querySelector(".verdict")?.dataset.status;
+    const runs = ["running", "stopping"].includes(status);
+    // An attempt may come and go between two looks: then only its tab or its outcome tells of it.
+    const stands = `${status} ${document.querySelectorAll("[data-tabs] [role=tab]").length}`;
+    if (runs || stands !== stood) done = false;
+    stood = stands;
     if (asking || done || document.hidden || performance.now() < askAt) return;
     asking = true;
     try {
       const answer = await fetch(card.dataset.curves);
       if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-      await show(await answer.json());
-      done = !runs;
+      const curves = await answer.json();
+      await show(curves);
+      done = !runs && stands === stood && curves.ended !== false;
     } catch {
       askAt = performance.now() + 5 * EACH_MS;
     } finally {

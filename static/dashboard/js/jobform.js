@@ -1,8 +1,12 @@
 // The form of a job, new or edited: shows the inputs of what is chosen, previews the next fires, proposes a name.
+import { startUnsaved } from "./unsaved.js";
+
 const PAUSE_MS = 250;
 export const BODIES = ["script_content", "command", "script_path"];
 
 export function startJobForm(form) {
+  startUnsaved(form);
+  startSending(form);
   startExpressions(form);
   form.addEventListener("change", () => showChosen(form));
   form.addEventListener("input", () => showChosen(form));
@@ -21,6 +25,16 @@ export function whenTyped(form, names, act) {
   };
   form.addEventListener("input", soon);
   form.addEventListener("change", soon);
+}
+
+// From any of its inputs; before the editor makes a new line of it.
+function startSending(form) {
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing || event.repeat) return;
+    event.preventDefault();
+    event.stopPropagation();
+    form.requestSubmit(form.querySelector("[data-submit]"));
+  }, { capture: true });
 }
 
 function showChosen(form) {

@@ -1,6 +1,9 @@
 // Output as numbered lines of text nodes: colours by ansi_up, a carriage return writes over its line, only a window is kept.
 //
 // Nothing a job prints is ever parsed as HTML: ansi_up only tells the fragments apart.
+import { linked, startInverse, styled } from "./ink.js";
+import { clockOf } from "./zone.js";
+
 const MOST_LINES = 2000;
 const MOST_CHARACTERS = 300_000;
 const LONGEST_LINE = 8000;
@@ -11,6 +14,7 @@ export class LineView {
     this.element = element;
     this.fragments = [];
     this.ansi = ansi;
+    startInverse(ansi);
     ansi.transform_to_html = (fragment) => {
       this.fragments.push(fragment);
       return "";
@@ -48,12 +52,13 @@ export class LineView {
     return this.lengths.length + count(text) > MOST_LINES || this.total + Math.min(text.length, LONGEST_LINE * (1 + count(text))) > MOST_CHARACTERS;
   }
 
-  firstNumber() {
-    return Number(this.element.querySelector(".line")?.dataset.n ?? 0);
-  }
-
   find(number) {
     return this.element.querySelector(`.line[data-n="${number}"]`);
+  }
+
+  // Nothing comes any more: the last line may have no end of its own.
+  finish() {
+    this.endLine(false);
   }
 
   notice(text) {
@@ -110,7 +115,10 @@ export class LineView {
     this.line = document.createElement("span");
     this.line.className = "line";
     this.line.dataset.n = this.number;
-    if (this.moment) this.line.dataset.at = new Date(this.moment).toISOString().slice(11, 23);
+    if (this.moment) {
+      this.line.dataset.moment = this.moment;
+      this.line.dataset.at = clockOf(this.moment);
+    }
     const link = document.createElement("a"); // its number comes by the stylesheet, so that nobody copies it
     link.className = "line-number";
     link.href = `#L${this.number}`;
@@ -122,6 +130,10 @@ export class LineView {
     this.line.append(link, this.body);
     (this.fresh ?? this.element).append(this.line);
     this.remember(0);
+  }
+
+  sayTimes() {
+    for (const line of this.element.querySelectorAll(".line[data-moment]")) line.dataset.at = clockOf(Number(line.dataset.moment));
   }
 
   clearLine() {
@@ -137,6 +149,7 @@ export class LineView {
   endLine(also = true) {
     if (also) this.startLine();
     if (this.cut) this.body.append(faint(` … ${this.cut.toLocaleString("en")} more characters in this line: see the download`));
+    if (this.line) linked(this.body);
     this.ansi._buffer = ""; // half a colour code does not reach over a line's end
     this.line = null;
     this.returned = false;
@@ -198,41 +211,9 @@ function afterLines(text, lines) {
   return at;
 }
 
-function styled(text, { bold, faint: dim, italic, underline, fg, bg }) {
-  const classes = [bold && "bold", dim && "faint", italic && "italic", underline && "underline", name(fg, "fg"), name(bg, "bg")];
-  const given = classes.filter(Boolean).join(" ");
-  if (!given && !fg && !bg) return document.createTextNode(text);
-  const span = document.createElement("span");
-  span.className = given;
-  span.textContent = text;
-  if (isTrue(fg)) span.style.color = `rgb(${(bg ? fg.rgb : readable(fg.rgb)).join(",")})`;
-  if (isTrue(bg)) span.style.backgroundColor = `rgb(${bg.rgb.join(",")})`;
-  return span;
-}
-
-// Colours out of 16 million are meant for any background: on ours the dark ones are lightened until they can be read.
-function readable(rgb) {
-  let shown = rgb;
-  while (luminance(shown) < 0.23) shown = shown.map((part) => Math.min(255, Math.round(part * 0.85 + 255 * 0.15)));
-  return shown;
-}
-
-function luminance(rgb) {
-  const [red, green, blue] = rgb.map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
 function faint(text) {
   const span = document.createElement("span");
   span.className = "faint";
   span.textContent = text;
   return span;
-}
-
-function isTrue(color) {
-  return color?.class_name === "truecolor";
-}
-
-function name(color, end) {
-  return color && !isTrue(color) ? `${color.class_name}-${end}` : "";
 }

@@ -6,6 +6,7 @@ import { setText } from "./differs.js";
 import { LineView } from "./lines.js";
 import { startLogBar } from "./logbar.js";
 import { left, onlyOf, showFollowButton } from "./logparts.js";
+import { onZone } from "./zone.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
 
@@ -30,6 +31,7 @@ class LogView {
     this.queue = [];
     this.changed = () => {}; // whoever marks what is shown
     this.startFollowing(document.querySelector("[data-log-follow]"));
+    onZone(() => this.lines?.sayTimes());
     element.addEventListener("click", (event) => {
       const which = event.target.closest("[data-log-more]")?.dataset.logMore;
       if (which === "earlier") this.showEarlier();
@@ -135,6 +137,7 @@ class LogView {
     this.shown = true;
     if (frame.skipped) this.lines.notice(left(frame.skipped, frame.dropped ?? 0));
     this.lines.write(shown);
+    if (frame.complete) this.lines.finish();
     if (this.following) this.toEnd();
     this.changed();
   }
@@ -214,8 +217,8 @@ class LogView {
     this.shown = true;
     if (frame.text) this.lines.write(frame);
     else this.tellNothing();
-    const first = this.lines.firstNumber();
-    if (first > 1 && (frame.skipped || this.lane)) this.lines.tellOfMore();
+    if (frame.text && !frame.begins) this.lines.tellOfMore();
+    if (frame.complete) this.lines.finish();
     if (frame.dropped) this.lines.notice(left(frame.dropped, frame.dropped));
     if (!atEnd) this.lines.offer("later", "There is more after this.", "Show later lines");
   }

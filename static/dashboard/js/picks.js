@@ -1,10 +1,13 @@
-// A list with boxes to tick: says how many are selected, selects all that are shown, and shift selects a stretch.
-// Ticking "all that match" means those of other pages too, so what is ticked one by one does not count then.
+// A list with boxes to tick: says how many are selected, selects all of the page, and shift selects a stretch.
+// Ticking "on all pages" means those of other pages too, so what is ticked one by one does not count then.
+import { setText } from "./differs.js";
+
 export function startPicks(form) {
   const all = form.querySelector("[data-pick-all]");
   const box = all.querySelector("input");
   const said = all.querySelector("[data-picked]");
   const match = form.querySelector("[data-match]");
+  const everywhere = form.querySelector("[data-everywhere]");
   const boxes = () => [...form.elements].filter((element) => element.matches("[data-pick]"));
   let last = null;
 
@@ -12,7 +15,9 @@ export function startPicks(form) {
     const present = boxes();
     const count = present.filter((pick) => pick.checked).length;
     const everything = Boolean(match?.checked);
-    said.textContent = everything ? "Every page" : count ? `${count} selected` : "Select all";
+    said.textContent = everything ? "On every page" : count ? `${count} selected` : "On this page";
+    const total = document.querySelector("[data-region] [data-count]")?.dataset.count;
+    if (everywhere) setText(everywhere, total ? `On all pages (${total})` : "On all pages");
     box.checked = count > 0 && count === present.length;
     box.indeterminate = count > 0 && count < present.length;
     box.disabled = everything;
@@ -39,6 +44,9 @@ export function startPicks(form) {
   });
   // Rows come and go while the page is live.
   new MutationObserver(show).observe(form.parentElement.querySelector("[data-region]"), { childList: true });
+  for (const counted of document.querySelectorAll('[data-region="matches"], [data-region="pages"]')) {
+    new MutationObserver(show).observe(counted, { childList: true, subtree: true, attributes: true });
+  }
   addEventListener("pageshow", show);
   all.hidden = false;
   show();

@@ -9,6 +9,7 @@ const SAID = {
   mine: `All times as here, in ${HERE}.`,
 };
 const dressed = new WeakMap(); // element -> what it was drawn with, what it says instead, and why
+const told = [];
 let wanted = "schedule";
 
 export function startZone() {
@@ -17,7 +18,21 @@ export function startZone() {
     const hint = document.getElementById("zone-said");
     if (hint) hint.textContent = SAID[value];
     sayMoments(document);
+    for (const call of told) call();
   });
+}
+
+// Calls `act` whenever another zone is chosen.
+export function onZone(act) {
+  told.push(act);
+}
+
+// The time of day of a moment in milliseconds, to the millisecond; in UTC unless all times are wished as here.
+export function clockOf(moment) {
+  const at = new Date(moment);
+  if (wanted !== "mine") return at.toISOString().slice(11, 23);
+  const two = (number) => String(number).padStart(2, "0");
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, "0")}`;
 }
 
 export function sayMoments(root) {
