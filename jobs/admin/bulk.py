@@ -77,6 +77,10 @@ def plan(edit: BulkEdit, jobs: Iterable[Job], *, now: datetime) -> Iterator[Row]
 
 
 def plan_one(edit: BulkEdit, job: Job, *, capacity: Capacity, now: datetime) -> Row:
+    if job.being_deleted:
+        return Row(
+            job.pk, job.name, (), ("It is being deleted, and goes when its processes have ended.",), job.revision
+        )
     schedule: Schedule | None = getattr(job, "schedule", None)
     before = spec_of(job, schedule)
     try:

@@ -42,7 +42,17 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     list_per_page = 50
     search_fields = ("name", "description")
     show_full_result_count = False
-    readonly_fields = ("paused_at", "paused_by", "created_by", "created_at", "updated_at", "runs", "next_run")
+    readonly_fields = (
+        "paused_at",
+        "paused_by",
+        "delete_requested_at",
+        "delete_requested_by",
+        "created_by",
+        "created_at",
+        "updated_at",
+        "runs",
+        "next_run",
+    )
     actions = ("change_jobs", "run_now", "pause", "resume", "delete_jobs")
     fieldsets = (
         (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),

@@ -93,6 +93,16 @@ def test_page_says_what_cannot_be_changed_and_why(admin_client):
     assert "no schedule" in notes_of(preview(admin_client, make_job("plain"), timezone="Asia/Tokyo"))[0]
 
 
+def test_job_being_deleted_cannot_be_changed(admin_client):
+    job = make_job()
+    Job.objects.update(paused_at=timezone.now(), delete_requested_at=timezone.now())
+    page = preview(admin_client, job, state="resume")
+    assert changes_of(page) == [{}]
+    assert "being deleted" in notes_of(page)[0]
+    assert "being deleted" in " ".join(messages(change(admin_client, job, state="resume")))
+    assert Job.objects.get().paused
+
+
 def test_one_refusal_costs_the_others_nothing(admin_client):
     full, other = make_job("full", tags=[f"t{n}" for n in range(50)]), make_job("other")
     told = messages(change(admin_client, full, other, state="pause", add_tags="more"))
