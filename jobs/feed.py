@@ -25,13 +25,6 @@ class Position(NamedTuple):
         return f"{self.epoch}:{self.n}"
 
 
-class InvalidPositionError(ValueError):
-    """Text that is not a position."""
-
-    def __init__(self, given: str) -> None:
-        super().__init__(f"{given!r} is not a position in the feed; expected EPOCH:NUMBER as a page or frame gave it")
-
-
 @dataclass(frozen=True, slots=True)
 class FeedEvent:
     """One committed change. What `data` holds for each kind is told in docs/events.md."""
@@ -59,14 +52,6 @@ class Stretch:
     events: tuple[FeedEvent, ...]
     position: Position
     whole: bool = True
-
-
-def parse_position(text: str) -> Position:
-    """The inverse of `str(position)`. Raises InvalidPositionError."""
-    epoch, mark, n = text.rpartition(":")
-    if not mark or not n.isdecimal() or len(n) > 19:
-        raise InvalidPositionError(text)
-    return Position(epoch, int(n))
 
 
 def head() -> Position:

@@ -36,10 +36,10 @@ def run_job(
     begins = bool(graph.dependents(job_id)) and not graph.upstreams(job_id)
     if scope == WORKFLOW or (scope is None and begins):
         return _run_workflow(job_id, graph, logical_at or now, actor, now)
-    try:
-        job, _ = definitions.lock(job_id)
-    except Job.DoesNotExist:
-        raise NotFound("job", job_id) from None
+    # With what begins its workflow: a fire holds that schedule, and may be making an instance of this very date.
+    job = _locked([job_id, *workflows.roots(graph, job_id)]).get(job_id)
+    if job is None:
+        raise NotFound("job", job_id)
     if job.being_deleted:
         raise BeingDeleted(job.name)
     upstreams = graph.upstreams(job_id)

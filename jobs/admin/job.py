@@ -163,6 +163,7 @@ def ids_of(jobs: QuerySet[Job]) -> Iterable[int]:
 def _delete(request: HttpRequest, delete: Any, job_id: int, **act: Any) -> bool:
     answer: Deleted = delete(job_id, **act)
     if not answer.gone:
-        sentence = "Job {} is being deleted: {} of its instances are being stopped, and it goes by itself after them."
-        messages.warning(request, format_html(sentence, job_id, answer.running))
+        stopping = f"{answer.running} of its instances are" if answer.running > 1 else "one of its instances is"
+        sentence = "Job {} is being deleted: {} being stopped, and it goes by itself after that."
+        messages.warning(request, format_html(sentence, job_id, stopping))
     return answer.gone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -195,3 +196,11 @@ class Plan:
 
     decisions: tuple[Decision, ...]
     wake_at: datetime | None
+
+
+def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:
+    """A short attempt that began and ended in one pass is written once, as ended."""
+    finished = {decision.token for decision in decisions if isinstance(decision, Finish)}
+    if not finished:
+        return list(decisions)
+    return [d for d in decisions if not (isinstance(d, Begin) and d.token in finished)]

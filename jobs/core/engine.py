@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from jobs.core.admission import PATIENCE, Candidate, Surroundings, admit
+from jobs.core.admission import PATIENCE
 from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
-from jobs.core.decisions import Begin, Decision, Dismiss, Finish, Plan, Start, Stop, Wait, Withdraw
+from jobs.core.decisions import Begin, Decision, Dismiss, Plan, Stop, Withdraw, without_superseded
 from jobs.core.ending import Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
@@ -37,8 +37,9 @@ from jobs.core.limits import Limits
 from jobs.core.order import Order
 from jobs.core.places import Places
 from jobs.core.port import Committed
-from jobs.core.prediction import Holding, expected_end
-from jobs.core.records import Allocation, Hold, Instance, Job
+from jobs.core.prediction import Holding
+from jobs.core.records import Hold, Instance, Job
+from jobs.core.starting import Starts
 from jobs.core.states import LIVE, TERMINAL, WAITING, Status
 from jobs.core.waiting import Waiting
 
@@ -68,13 +69,8 @@ class Engine:
         self.places = Places(order, self.known)
         self.waiting = Waiting(self.known, self.graph, self.limits, self.places)
         self.schedules = Schedules(self.known, Births(self.known, self.graph, self.places))
-        self.kept_for: int | None = None
+        self._starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience)
         self._endings = Endings(self.known, uniform)
-        self._new_token = new_token
-        self._patience = patience
-        self._look_again_at: datetime | None = None
-        self._stopped = ""
-        self._held: dict[int, Hold] = {}
 
     # --- what the service calls ---
 
@@ -89,12 +85,12 @@ class Engine:
         for job_id in dict.fromkeys(one.job_id for one in dismissed):
             decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
-        decisions.extend(self._admit(now, load))
-        return Plan(tuple(_without_superseded(decisions)), self.wake_at())
+        decisions.extend(self._starts.admit(now, load))
+        return Plan(tuple(without_superseded(decisions)), self.wake_at())
 
     def wake_at(self) -> datetime | None:
         """When to step next if nothing happens before; None: only when something does."""
-        moments = (self.schedules.next_moment(), self.waiting.next_moment(), self._look_again_at)
+        moments = (self.schedules.next_moment(), self.waiting.next_moment(), self._starts.look_again_at)
         return min((moment for moment in moments if moment is not None), default=None)
 
     def adopt(self, job: Job, instance: Instance, run: Run) -> None:
@@ -120,7 +116,12 @@ class Engine:
 
     def holdings(self, now: datetime) -> list[Holding]:
         """What runs here holds, with the moment at which each is expected to give it back."""
-        return [self._holding(instance_id, run, now) for instance_id, run in self.known.running.items()]
+        return self._starts.holdings(now)
+
+    @property
+    def kept_for(self) -> int | None:
+        """The big one for which cores that come free are kept, if any."""
+        return self._starts.kept_for
 
     # --- facts ---
 
@@ -154,7 +155,7 @@ class Engine:
             case ScheduleGone(job_id):
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
-                self._stopped = stopped
+                self._starts.stopped = stopped
             case LimitsChanged(maxima, rates):
                 self.limits.set(maxima, rates)
                 self.waiting.put_again(self.known.all_queued())
@@ -241,11 +242,17 @@ class Engine:
         if before is None:
             return ()
         self.waiting.edges_changed(job.id)
+        if job.start_deadline_seconds != before.start_deadline_seconds:
+            self.waiting.deadline_changed(job.id)
+        if job.limits != before.limits:
+            # The store counts by the limits as they are: a start that only we think possible is refused at every look.
+            for instance in self.known.running_of(job.id):
+                self.limits.hold(instance.id, job.limits)
         queued = self.known.queued_of(job.id)
         self.waiting.put_again(queued)
         if not job.paused or before.paused:
             return ()
-        return [wait for instance in queued for wait in self._hold(instance.id, Hold("paused"))]
+        return [wait for instance in queued for wait in self._starts.hold(instance.id, Hold("paused"))]
 
     def _put_job(self, job: Job) -> None:
         self.known.put_job(job)
@@ -269,7 +276,7 @@ class Engine:
         instance = self.known.instances.get(instance_id)
         if instance is not None:
             self.waiting.forget(instance)
-        self._held.pop(instance_id, None)
+        self._starts.forget(instance_id)
         self._release(instance_id)
         self.known.forget(instance_id)
 
@@ -292,7 +299,7 @@ class Engine:
             return ()
         if instance.status in WAITING:
             dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, code, reason)
-            self._held.pop(instance_id, None)
+            self._starts.forget(instance_id)
             self.waiting.dismiss(dismiss)
             return [dismiss, *self.schedules.ended(instance.job_id, now)]
         self.known.wish_cancel(instance_id)
@@ -300,68 +307,3 @@ class Engine:
         if run is not None:
             decisions.append(Stop(instance_id, run.attempt, run.token))
         return decisions
-
-    # --- cores ---
-
-    def _admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
-        self._look_again_at = None
-        for job_id in self.known.take_freed():
-            self.waiting.ready.unpark(job_id)
-        if self._stopped or not len(self.waiting.ready):
-            self.kept_for = None
-            return []
-        around = Surroundings(
-            self.waiting.ready,
-            self.manager,
-            self.limits,
-            self._candidate,
-            lambda job_id, instance_id: self.known.busy_with(job_id, but=instance_id),
-            lambda: self.holdings(now),
-            load,
-            self._patience,
-        )
-        admission = admit(around, now)
-        self.kept_for = admission.kept_for
-        self._look_again_at = admission.look_again_at
-        decisions: list[Decision] = [self._start(instance_id, held, now) for instance_id, held in admission.starts]
-        for instance_id, hold in admission.holds.items():
-            decisions.extend(self._hold(instance_id, hold))
-        return decisions
-
-    def _candidate(self, instance_id: int) -> Candidate:
-        instance = self.known.instances[instance_id]
-        job = self.known.job(instance.job_id)
-        return Candidate(instance.queued_at or instance.due_at, job.expected_seconds)
-
-    def _start(self, instance_id: int, allocation: Allocation, now: datetime) -> Start:
-        instance = self.known.instances[instance_id]
-        job = self.known.job(instance.job_id)
-        self._held.pop(instance_id, None)
-        attempt = instance.attempts + 1
-        run = Run(self._new_token(), attempt, allocation, now)
-        self.waiting.started(instance_id)
-        self.places.started(instance)
-        self.known.started(instance_id, run)
-        limits, rates = self.limits.that_bind(job.limits, job.rates)
-        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)
-
-    def _hold(self, instance_id: int, hold: Hold) -> list[Decision]:
-        """Only a reason that changed is written: a queue that stands still costs no rows."""
-        if self._held.get(instance_id) == hold:
-            return []
-        self._held[instance_id] = hold
-        return [Wait(instance_id, self.known.instances[instance_id].job_id, hold)]
-
-    def _holding(self, instance_id: int, run: Run, now: datetime) -> Holding:
-        job = self.known.job(self.known.instances[instance_id].job_id)
-        slots = len(run.allocation.cores) + run.allocation.virtual
-        ends_at = expected_end(run.since, job.expected_seconds, now)
-        return Holding(instance_id, slots, run.allocation.memory_mb, ends_at)
-
-
-def _without_superseded(decisions: list[Decision]) -> list[Decision]:
-    """A short attempt that began and ended in one pass is written once, as ended."""
-    finished = {decision.token for decision in decisions if isinstance(decision, Finish)}
-    if not finished:
-        return decisions
-    return [d for d in decisions if not (isinstance(d, Begin) and d.token in finished)]

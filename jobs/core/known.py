@@ -164,6 +164,10 @@ class KnownInstances:
     def waiting_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status in WAITING]
 
+    def running_of(self, job_id: int) -> list[Instance]:
+        """On any node."""
+        return [i for i in self._all_of(job_id) if i.status is Status.RUNNING]
+
     def queued_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
 

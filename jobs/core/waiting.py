@@ -72,6 +72,11 @@ class Waiting:
             else:
                 self._make_ready(instance)
 
+    def deadline_changed(self, job_id: int) -> None:
+        """By when its instances must have started may be another moment now, or none."""
+        for instance in self._known.waiting_of(job_id):
+            self._watch_start(instance)
+
     # --- upstreams ---
 
     def noted(self, instance: Instance) -> None:
@@ -156,9 +161,11 @@ class Waiting:
         return self._dates.judge(instance, rule).verdict is not Verdict.RUN
 
     def _watch_start(self, instance: Instance) -> None:
-        job = self._known.job(instance.job_id)
-        if job.start_deadline_seconds is not None and instance.attempts == 0:
-            self._start_by.set(instance.id, instance.due_at + timedelta(seconds=job.start_deadline_seconds))
+        seconds = self._known.job(instance.job_id).start_deadline_seconds
+        if seconds is None or instance.attempts > 0:
+            self._start_by.cancel(instance.id)
+        else:
+            self._start_by.set(instance.id, instance.due_at + timedelta(seconds=seconds))
 
     # --- the queue ---
 

@@ -67,5 +67,9 @@ def failed(exception: BaseException) -> Report:
 
 
 def sentence(exception: BaseException) -> str:
-    said = str(exception)
+    """Its name and what it says. Whatever its own `str` raises: the attempt has to be reported, or it never ends."""
+    try:
+        said = str(exception)
+    except Exception as error:  # noqa: BLE001 - the code of a job
+        said = f"(what it says cannot be told: its str raised {type(error).__name__})"
     return f"{type(exception).__name__}: {said}" if said else type(exception).__name__

@@ -10,6 +10,7 @@ from jobs.core.fixeddelay import FixedDelay
 from jobs.core.intervals import check_interval
 from jobs.core.triggers import AtOnce, FixedRate, Trigger
 from jobs.embedded.errors import InvalidJob
+from jobs.embedded.work import LONGEST_SECONDS
 
 INSTANT = datetime.resolution  # what an interval must be at least
 
@@ -41,6 +42,6 @@ def _interval(seconds: float) -> timedelta:
 def _first(now: datetime, every: timedelta, start_in: float | None) -> datetime:
     if start_in is None:
         return now + every
-    if not (start_in >= 0 and math.isfinite(start_in)):
-        raise InvalidJob(f"start_in {start_in} was given; 0 (at once) or a number of seconds is expected")
+    if not 0 <= start_in <= LONGEST_SECONDS:
+        raise InvalidJob(f"start_in {start_in} was given; 0 (at once) or seconds, at most a century, are expected")
     return now + timedelta(seconds=start_in)

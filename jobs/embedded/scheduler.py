@@ -31,6 +31,7 @@ from jobs.embedded.recurrence import INSTANT, delay, rate, wall_clock
 from jobs.embedded.stopping import cancelled_by_stop, end_series
 from jobs.embedded.work import (
     ASYNC,
+    LONGEST_SECONDS,
     ONE_OFF_RETRY,
     PROCESS,
     SERIES_RETRY,
@@ -39,12 +40,11 @@ from jobs.embedded.work import (
     BlockingJob,
     CpuBoundJob,
     Work,
+    check_retry,
 )
 
 # Whatever is submitted once shares one logical date: there a dependent finds its upstreams.
 ONE_DATE = datetime(1970, 1, 1, tzinfo=UTC)
-
-LONGEST_DELAY_SECONDS = 36_525 * 86_400.0
 
 
 class Scheduler(Lifecycle):
@@ -82,6 +82,10 @@ class Scheduler(Lifecycle):
         maxima = {model_key(ASYNC): max_async, model_key(THREAD): max_threads, model_key(PROCESS): processes}
         maxima |= {tag_key(tag): most for tag, most in (limits or {}).items()}
         _check_numbers({**maxima, "history": history})
+        for name, bucket in (rates or {}).items():
+            if not isinstance(bucket, Bucket):
+                raise SchedulerError(f"the rate {name!r} was given as {bucket!r}; a Bucket is expected")
+        check_retry(retry)
         self._retry = retry
         chosen = make_order(order, weights or {}) if isinstance(order, str) else order
         super().__init__(
@@ -271,13 +275,15 @@ def _due_at(now: datetime, delay_seconds: float, at: datetime | None) -> datetim
     if at is not None:
         if at.tzinfo is None:
             raise InvalidJob(f"at {at} was given, which is a moment in no zone; an aware datetime is expected")
+        if not abs((at - now).total_seconds()) <= LONGEST_SECONDS:
+            raise InvalidJob(f"at {at} was given; a moment within a century of now is expected")
         return at.astimezone(UTC)
-    if not abs(delay_seconds) <= LONGEST_DELAY_SECONDS:
+    if not abs(delay_seconds) <= LONGEST_SECONDS:
         raise InvalidJob(f"delay_seconds {delay_seconds} was given; seconds, at most a century, are expected")
     return now + timedelta(seconds=max(0.0, delay_seconds))
 
 
 def _check_numbers(numbers: Mapping[str, int]) -> None:
     for name, number in numbers.items():
-        if number < 1:
-            raise SchedulerError(f"{name} {number} was given; 1 or more is expected")
+        if not isinstance(number, int) or number < 1:
+            raise SchedulerError(f"{name} {number!r} was given; a whole number, 1 or more, is expected")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -20,12 +19,16 @@ ASYNC, THREAD, PROCESS = "async", "thread", "process"
 ONE_OFF_RETRY = RetryPolicy(max_retries=3, delay_seconds=1.0, max_delay_seconds=60.0)
 SERIES_RETRY = RetryPolicy()
 
+# A century: added to a moment, much more is no date any more, and would end the scheduler instead of the job.
+LONGEST_SECONDS = 36_525 * 86_400.0
+
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """A call `fn(*args, **kwargs)` and its terms. Raises InvalidJob.
 
     priority                from Priority.LOW to Priority.CRITICAL
+    ..._seconds             at most a century
     timeout_seconds         an attempt that takes longer ends as `timeout`
     retry                   None: three more tries if submitted once, none in a series
     deadline_seconds        from due to done; what the order "edf" goes by
@@ -62,8 +65,14 @@ class Work:
             )
         for option in ("timeout_seconds", "deadline_seconds", "start_deadline_seconds"):
             seconds = getattr(self, option)
-            if seconds is not None and not (seconds > 0 and math.isfinite(seconds)):
-                raise InvalidJob(f"{option} {seconds} was given; a number of seconds above 0, or None, is expected")
+            if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
+                raise InvalidJob(
+                    f"{option} {seconds} was given; seconds above 0, at most a century, or None, are expected"
+                )
+        if self.retry is not None:
+            check_retry(self.retry)
+        if not isinstance(self.tenant, str):
+            raise InvalidJob(f"tenant {self.tenant!r} was given; a text is expected")
         self._check_call()
 
     def _check_call(self) -> None:
@@ -95,6 +104,16 @@ class Work:
             limits=(model_key(self.model), *map(tag_key, self.tags)),
             rates=self.rates,
         )
+
+
+def check_retry(policy: RetryPolicy) -> None:
+    """Raises InvalidJob if its waits are no durations."""
+    for option in ("delay_seconds", "max_delay_seconds"):
+        seconds = getattr(policy, option)
+        if not 0 <= seconds <= LONGEST_SECONDS:
+            raise InvalidJob(
+                f"{option} {seconds} of a retry was given; 0 or more seconds, at most a century, are expected"
+            )
 
 
 class AsyncJob(Work):

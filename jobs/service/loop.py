@@ -215,7 +215,8 @@ class EngineLoop(threading.Thread):
 
     def _beyond_horizon(self, now: datetime) -> list[Input]:
         horizon = self._follower.horizon
-        queue_is_low = horizon.last_place is not None and len(self._engine.waiting.ready) < QUEUE_WINDOW // 2
+        # With those that wait for their own job: a front of them would be read again at every turn.
+        queue_is_low = horizon.last_place is not None and self._engine.waiting.ready.with_parked() < QUEUE_WINDOW // 2
         if not queue_is_low and (horizon.reload_at is None or now < horizon.reload_at):
             return []
         known = self._engine.known.instances

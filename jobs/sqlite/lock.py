@@ -7,8 +7,6 @@ the one that ends hands over to the next at once.
 
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 _this_thread = threading.local()
 
@@ -16,17 +14,6 @@ _this_thread = threading.local()
 def mark_engine_thread() -> None:
     """From now on the calling thread goes first wherever it waits to write."""
     _this_thread.is_engine = True
-
-
-@contextmanager
-def engine_first() -> Iterator[None]:
-    """Within this block the calling thread goes first wherever it waits to write."""
-    before = is_engine_thread()
-    _this_thread.is_engine = True
-    try:
-        yield
-    finally:
-        _this_thread.is_engine = before
 
 
 def is_engine_thread() -> bool:

@@ -229,6 +229,17 @@ def test_curves_grow_while_it_runs(service, signed_in):
     page.locator("[data-status='success']").wait_for()
 
 
+def test_curves_follow_a_retry_that_is_soon_over(service, signed_in):
+    """The second came and went between two looks: what the first had used stayed there until a reload."""
+    page = signed_in
+    script = TICKING + "raise SystemExit(3 if os.environ['ROTA_ATTEMPT'] == '1' else 0)"
+    number = service.submit(f"import os\n{script}", max_retries=1, retry_delay_seconds=0)
+    opened(page, service, number)
+    page.locator("[data-curves-summary]", has_text="cores on average").wait_for()
+    stop(service, number)
+    page.locator("[data-curves-summary]", has_text="too short to measure").wait_for()
+
+
 def test_arrows_go_from_attempt_to_attempt(service, signed_in):
     page = signed_in
     number = service.submit("import os; print('try', os.environ['ROTA_ATTEMPT']); raise SystemExit(3)", max_retries=1,

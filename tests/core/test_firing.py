@@ -171,6 +171,27 @@ def test_what_waits_past_its_start_deadline_is_skipped():
     assert world.instance(waiting).status is Status.SKIPPED
 
 
+def test_a_start_deadline_that_is_lifted_skips_nothing():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.job(2, start_deadline_seconds=30)
+    world.submit(1)
+    waiting = world.submit(2)
+    world.job(2, revision=1)
+    world.wait(31)
+    assert world.instance(waiting).status is Status.QUEUED
+
+
+def test_a_start_deadline_given_later_counts_for_what_waits():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.submit(1)
+    waiting = world.submit(1)
+    world.job(1, start_deadline_seconds=30)
+    world.wait(31)
+    assert world.instance(waiting).status is Status.SKIPPED
+
+
 def test_a_start_deadline_is_about_the_first_start_only():
     world = World(cores=1, overcommit=1.0)
     world.job(1, start_deadline_seconds=1)

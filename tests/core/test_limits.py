@@ -40,6 +40,18 @@ def test_a_job_may_limit_itself():
     assert world.started() == [first]
 
 
+def test_one_that_runs_is_counted_by_the_tags_it_has_now():
+    world = limited({"tag:etl": 1})
+    world.job(1)
+    world.job(2, limits=("tag:etl",))
+    running = world.submit(1)
+    world.job(1, limits=("tag:etl",))
+    waiting = world.submit(2)
+    assert world.store.holds[waiting].code == "limit"
+    world.end(running)
+    assert world.started() == [running, waiting]
+
+
 def test_who_is_held_by_a_limit_keeps_nobody_else_waiting():
     world = limited({"tag:etl": 0})
     world.job(1, limits=("tag:etl",), priority=3)

@@ -56,17 +56,6 @@ def test_position_whose_event_was_removed_is_not_whole():
     assert not feed.after(before).whole
 
 
-def test_position_is_read_back_from_its_text():
-    position = feed.Position("e7", 12)
-    assert feed.parse_position(str(position)) == position
-
-
-@pytest.mark.parametrize("text", ["", "12", "e:", "e:x", "e:-1", "e:" + "9" * 30])
-def test_text_that_is_no_position_is_refused(text):
-    with pytest.raises(feed.InvalidPositionError, match="not a position"):
-        feed.parse_position(text)
-
-
 @pytest.mark.django_db(transaction=True)
 def test_data_version_rises_with_anothers_commit():
     import threading

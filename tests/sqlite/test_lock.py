@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jobs.sqlite.lock import WriteLock, engine_first, is_engine_thread, mark_engine_thread
+from jobs.sqlite.lock import WriteLock, is_engine_thread, mark_engine_thread
 from tests.waiting import until
 
 
@@ -25,8 +25,8 @@ def take_turn(lock, name, order):
 
 
 def as_engine(function, *arguments):
-    with engine_first():
-        return function(*arguments)
+    mark_engine_thread()
+    return function(*arguments)
 
 
 def test_free_lock_is_taken_at_once(lock):
@@ -104,12 +104,6 @@ def test_marking_concerns_only_the_calling_thread(threads):
         return is_engine_thread()
 
     assert threads.submit(marked).result()
-    assert not is_engine_thread()
-
-
-def test_engine_first_ends_with_its_block():
-    with engine_first():
-        assert is_engine_thread()
     assert not is_engine_thread()
 
 

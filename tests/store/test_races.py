@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 from django.db import connections
 
-from jobs import models
+from jobs import actions, models
 from jobs.core.decisions import Birth, Finish, Fire, Queue, Start
 from jobs.core.order import ByPriority, Entry
 from jobs.core.records import Allocation, Outcome
@@ -132,3 +133,17 @@ def test_fire_from_before_an_edit_is_refused(bench):
     models.Schedule.objects.filter(pk=schedule_id).update(watched_from=at(61))
     stale = fire(job_id, schedule_id)
     assert bench.commit(stale).refused_schedules == {schedule_id}
+
+
+def run_by_hand(job_id: int) -> bool:
+    return actions.run_job(job_id, actor="ann", now=NOW, logical_at=at(60)).is_new
+
+
+@pytest.mark.parametrize("_round", range(ROUNDS))
+def test_run_by_hand_races_the_fire_of_its_date(bench, _round):
+    root, below = bench.job(), bench.job()
+    models.Dependency.objects.create(job_id=below, upstream_id=root)
+    wanted = fire(root, bench.schedule(root))
+    wanted = replace(wanted, births=(*wanted.births, Birth(below, at(60), at(60), Status.PENDING)))
+    assert race(lambda: bool(bench.commit(wanted).born), lambda: run_by_hand(below)) == 2
+    assert models.Instance.objects.filter(job=below, generation=0).count() == 1

@@ -1,0 +1,86 @@
+"""What the API answers, for its description and its check. Moments are ISO 8601 texts with offset."""
+
+from jobs.api.answers.definitions import ChangedJob, CreatedJob, DeletedJob, FullJob, ListedJob, WaitingCancelled
+from jobs.api.answers.instances import (
+    AttemptAnswer,
+    CancelAnswer,
+    ConditionsAnswer,
+    HoldAnswer,
+    InstanceAnswer,
+    QueuedAnswer,
+    RetriedAnswer,
+    SampleAnswer,
+    SamplesAnswer,
+)
+from jobs.api.answers.limits import ChangedLimit, DeletedLimit, LimitAnswer
+from jobs.api.answers.machines import (
+    DrainAnswer,
+    NodeHealth,
+    NodeResources,
+    ResourcesAnswer,
+    SystemHealth,
+    SystemResources,
+)
+from jobs.api.answers.refusals import REFUSALS, FieldProblem, Refusal
+from jobs.api.answers.timing import (
+    CalendarAnswer,
+    Closed,
+    DeletedCalendar,
+    LeftOutFires,
+    Marks,
+    PreviewedSchedule,
+    ScheduledJob,
+    SkippedFires,
+)
+from jobs.api.answers.workflows import (
+    BackfillAnswer,
+    BackfillPlan,
+    WorkflowAnswer,
+    WorkflowJob,
+    WorkflowRun,
+    WorkflowSquare,
+)
+
+__all__ = [
+    "REFUSALS",
+    "AttemptAnswer",
+    "BackfillAnswer",
+    "BackfillPlan",
+    "CalendarAnswer",
+    "CancelAnswer",
+    "ChangedJob",
+    "ChangedLimit",
+    "Closed",
+    "ConditionsAnswer",
+    "CreatedJob",
+    "DeletedCalendar",
+    "DeletedJob",
+    "DeletedLimit",
+    "DrainAnswer",
+    "FieldProblem",
+    "FullJob",
+    "HoldAnswer",
+    "InstanceAnswer",
+    "LeftOutFires",
+    "LimitAnswer",
+    "ListedJob",
+    "Marks",
+    "NodeHealth",
+    "NodeResources",
+    "PreviewedSchedule",
+    "QueuedAnswer",
+    "Refusal",
+    "ResourcesAnswer",
+    "RetriedAnswer",
+    "SampleAnswer",
+    "SamplesAnswer",
+    "ScheduledJob",
+    "SkippedFires",
+    "SystemHealth",
+    "SystemResources",
+    "WaitingCancelled",
+    "WorkflowAnswer",
+    "WorkflowJob",
+    "WorkflowRun",
+    "WorkflowSquare",
+]

@@ -1,0 +1,101 @@
+"""Jobs as the API answers them."""
+
+from __future__ import annotations
+
+from ninja import Schema
+
+from jobs.api.answers.moment import Moment
+
+
+class CreatedJob(Schema):
+    job_id: int
+    name: str
+    status: str
+    created_at: Moment
+    instance_id: int | None
+
+
+class ListedJob(Schema):
+    job_id: int
+    name: str
+    description: str
+    kind: str
+    python_version: str
+    requirements: list[str]
+    cpu_cores_required: int
+    memory_mb_required: int
+    timeout_seconds: float | None
+    kill_grace_seconds: float
+    schedule_type: str
+    schedule_expression: str | None
+    start_date: Moment | None
+    end_date: Moment | None
+    timezone: str | None
+    gap: str
+    fold: str
+    calendar: str | None
+    calendar_action: str
+    catch_up: str
+    catch_up_limit: int
+    misfire_grace_seconds: float
+    overlap: str
+    queue_bound: int
+    jitter_seconds: float
+    first_at_once: bool
+    schedule: str
+    next_run: Moment | None
+    max_retries: int
+    retry_delay_seconds: float
+    retry_max_delay_seconds: float
+    retry_jitter: bool
+    retry_only_exit_codes: list[int]
+    retry_never_exit_codes: list[int]
+    pause_after_failures: int | None
+    failures_in_a_row: int
+    tenant: str
+    deadline_seconds: float | None
+    start_deadline_seconds: float | None
+    max_running: int | None
+    rates: list[str]
+    priority: int
+    priority_name: str
+    tags: list[str]
+    depends_on: list[int]
+    upstream_rule: str
+    not_before: str
+    keep_workspace: bool | None
+    notify_email: str
+    notify_webhook: str
+    paused: bool
+    paused_at: Moment | None
+    paused_by: str
+    delete_requested_at: Moment | None
+    revision: int
+    created_by: str | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class FullJob(ListedJob):
+    script_content: str | None
+    script_path: str | None
+    command: str | None
+    environment: dict[str, str]
+
+
+class ChangedJob(FullJob):
+    changed: list[str]
+    with_it: list[str]
+
+
+class DeletedJob(Schema):
+    job_id: int
+    status: str
+    cancelled: int
+    running: int
+    detail: str
+
+
+class WaitingCancelled(Schema):
+    job_id: int
+    cancelled: int

@@ -1,0 +1,63 @@
+"""Nodes, their cores and how they are, as the API answers them."""
+
+from __future__ import annotations
+
+from ninja import Schema
+
+from jobs.api.answers.moment import Moment
+
+
+class ResourcesAnswer(Schema):
+    total_physical: int
+    free_physical: int
+    used_physical: int
+    virtual_allocations: int
+    max_virtual: int
+    utilization_percent: float
+    total_memory_mb: int
+    used_memory_mb: int
+
+
+class NodeResources(ResourcesAnswer):
+    node_id: int
+    node: str
+    state: str
+    cores: list[int]
+    overcommit: float
+
+
+class SystemResources(ResourcesAnswer):
+    nodes: list[NodeResources]
+
+
+class NodeHealth(Schema):
+    node_id: int
+    node: str
+    state: str
+    version: str
+    incarnation: int
+    started_at: Moment | None
+    stopped_at: Moment | None
+    heartbeat_at: Moment | None
+    admission_stopped: str
+    drained_at: Moment | None
+    drained_by: str
+    notices: list[str]
+
+
+class DrainAnswer(Schema):
+    node_id: int
+    node: str
+    state: str
+    drained_at: Moment | None
+    drained_by: str
+    running: int
+    changed: bool
+
+
+class SystemHealth(Schema):
+    status: str
+    detail: str
+    tzdata_version: str
+    instances: dict[str, int]
+    nodes: list[NodeHealth]

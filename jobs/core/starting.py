@@ -1,0 +1,108 @@
+"""Starts what admission lets start, and says of the others why they wait, where that has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from jobs.core.admission import Candidate, Surroundings, admit
+from jobs.core.cores import CoreManager
+from jobs.core.decisions import Decision, Start, Wait
+from jobs.core.known import KnownInstances, Run
+from jobs.core.limits import Limits
+from jobs.core.places import Places
+from jobs.core.prediction import Holding, expected_end
+from jobs.core.records import Allocation, Hold
+from jobs.core.waiting import Waiting
+
+
+class Starts:
+    """`stopped`: the sentence that says why nothing may start here, else empty. `kept_for`: the big one, if any, for
+    which cores that come free are kept. `look_again_at`: when time alone may let something start.
+    """
+
+    def __init__(
+        self,
+        manager: CoreManager,
+        known: KnownInstances,
+        waiting: Waiting,
+        limits: Limits,
+        places: Places,
+        new_token: Callable[[], str],
+        patience: timedelta,
+    ) -> None:
+        self.stopped = ""
+        self.kept_for: int | None = None
+        self.look_again_at: datetime | None = None
+        self._manager = manager
+        self._known = known
+        self._waiting = waiting
+        self._limits = limits
+        self._places = places
+        self._new_token = new_token
+        self._patience = patience
+        self._held: dict[int, Hold] = {}
+
+    def admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
+        """`load`: busy share of each core, to choose the idlest."""
+        self.look_again_at = None
+        for job_id in self._known.take_freed():
+            self._waiting.ready.unpark(job_id)
+        if self.stopped or not len(self._waiting.ready):
+            self.kept_for = None
+            return []
+        around = Surroundings(
+            self._waiting.ready,
+            self._manager,
+            self._limits,
+            self._candidate,
+            lambda job_id, instance_id: self._known.busy_with(job_id, but=instance_id),
+            lambda: self.holdings(now),
+            load,
+            self._patience,
+        )
+        admission = admit(around, now)
+        self.kept_for = admission.kept_for
+        self.look_again_at = admission.look_again_at
+        decisions: list[Decision] = [self._start(instance_id, held, now) for instance_id, held in admission.starts]
+        for instance_id, hold in admission.holds.items():
+            decisions.extend(self.hold(instance_id, hold))
+        return decisions
+
+    def hold(self, instance_id: int, hold: Hold) -> list[Wait]:
+        """Only a reason that changed is written: a queue that stands still costs no rows."""
+        if self._held.get(instance_id) == hold:
+            return []
+        self._held[instance_id] = hold
+        return [Wait(instance_id, self._known.instances[instance_id].job_id, hold)]
+
+    def forget(self, instance_id: int) -> None:
+        """It waits no more, or is not this engine's business."""
+        self._held.pop(instance_id, None)
+
+    def holdings(self, now: datetime) -> list[Holding]:
+        """What runs here holds, with the moment at which each is expected to give it back."""
+        return [self._holding(instance_id, run, now) for instance_id, run in self._known.running.items()]
+
+    def _candidate(self, instance_id: int) -> Candidate:
+        instance = self._known.instances[instance_id]
+        job = self._known.job(instance.job_id)
+        return Candidate(instance.queued_at or instance.due_at, job.expected_seconds)
+
+    def _start(self, instance_id: int, allocation: Allocation, now: datetime) -> Start:
+        instance = self._known.instances[instance_id]
+        job = self._known.job(instance.job_id)
+        self.forget(instance_id)
+        attempt = instance.attempts + 1
+        run = Run(self._new_token(), attempt, allocation, now)
+        self._waiting.started(instance_id)
+        self._places.started(instance)
+        self._known.started(instance_id, run)
+        limits, rates = self._limits.that_bind(job.limits, job.rates)
+        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)
+
+    def _holding(self, instance_id: int, run: Run, now: datetime) -> Holding:
+        job = self._known.job(self._known.instances[instance_id].job_id)
+        slots = len(run.allocation.cores) + run.allocation.virtual
+        ends_at = expected_end(run.since, job.expected_seconds, now)
+        return Holding(instance_id, slots, run.allocation.memory_mb, ends_at)
