@@ -15,6 +15,7 @@ from jobs.core.known import KnownInstances
 from jobs.core.marks import in_gaps
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import Instance, Job
+from jobs.core.states import Status
 from jobs.core.timetable import Timetable
 from jobs.core.triggers import Trigger, is_following, latest_between
 
@@ -179,6 +180,7 @@ class Schedules:
         yields = any(_is_late(policy, (date,), now) for date in dates) or self._comes_after_backlog(policy, job.id)
         made: list[Birth] = []
         replaced: tuple[int, ...] = ()
+        since = now
         for date in left:
             others = self._others(job.id, date)
             bound = None
@@ -189,7 +191,9 @@ class Schedules:
                     continue
                 if policy.overlap is Overlap.REPLACE:
                     replaced = tuple(other.id for other in others)
-            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields)
+                    # In the place of whom it replaces: at the back of the queue each would be replaced in its turn.
+                    since = min((o.queued_at for o in others if _waits(o, job.id) and o.queued_at), default=now)
+            made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields, since)
         return tuple(made), tuple(skips), replaced
 
     def _comes_after_backlog(self, policy: FirePolicy, job_id: int) -> bool:
@@ -240,6 +244,10 @@ def _due(watched: _Watched, now: datetime) -> Due:
 def _is_late(policy: FirePolicy, dates: Sequence[datetime], now: datetime) -> bool:
     """Whether a fire was missed: nobody was there to see it at its time."""
     return bool(dates) and now - dates[-1] > timedelta(seconds=policy.misfire_grace_seconds)
+
+
+def _waits(instance: Instance, job_id: int) -> bool:
+    return instance.job_id == job_id and instance.status is Status.QUEUED and instance.attempts == 0
 
 
 def _too_late(job: Job, date: datetime, now: datetime) -> bool:

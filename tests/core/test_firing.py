@@ -144,6 +144,19 @@ def test_overlap_replace_cancels_what_only_waits():
     assert [world.instance(i).status for i in (2, 3)] == [Status.CANCELLED, Status.QUEUED]
 
 
+def test_overlap_replace_keeps_the_place_of_whom_it_replaces():
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.job(2)
+    world.submit(2)
+    world.schedule(MINUTELY, policy=FirePolicy(overlap=Overlap.REPLACE))
+    world.wait(MINUTE)
+    world.submit(2, after=1)
+    world.wait(MINUTE)
+    world.end(1)
+    assert world.instance(world.started()[-1]).job_id == 1
+
+
 def test_waiting_for_a_retry_counts_as_an_overlap():
     world = scheduled(FirePolicy(), max_running=None)
     world.wait(MINUTE)
