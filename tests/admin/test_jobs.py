@@ -140,7 +140,7 @@ def test_deletion_under_a_process_waits(admin_client):
     job = make_job()
     make_instance(job, "running")
     told = messages(act(admin_client, "delete_jobs", job, confirmed="yes", cancel="yes"))
-    assert "it goes by itself after them" in told[0]
+    assert "it goes by itself after that" in told[0]
     assert Job.objects.get().being_deleted
 
 

@@ -70,6 +70,7 @@ class Scene:
 def scene(started: Service) -> Iterator[Scene]:
     """Jobs and instances in all states, and one browser for all tests: one for each would take most of the time."""
     with launched() as browser:
+        forget_connection()  # of a browser test of another module, to that one's database
         now = timezone.now()
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
         wanted = {ids["failed"]: "failed", ids["running"]: "running"}
