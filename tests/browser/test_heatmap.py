@@ -68,7 +68,7 @@ def test_strips_agree_again_after_a_cut(service, signed_in):
     connected(page)
     other = page.context.new_page()
     other.goto(service.address)
-    until(lambda: page.evaluate(STRIPS)[0] and page.evaluate(STRIPS) == other.evaluate(STRIPS), 30)
+    until(lambda: page.evaluate(STRIPS)[0] and page.evaluate(STRIPS) == other.evaluate(STRIPS), 90)
     other.close()
 
 
