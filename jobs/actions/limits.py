@@ -126,12 +126,11 @@ def _maximum(reader: Reader) -> int | None:
 
 def _rate(reader: Reader) -> float | None:
     value = reader.raw.get("rate_per_second")
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and LEAST_RATE <= value <= GREATEST_RATE
-    if not fine:
-        expected = f"a number of starts per second, from {LEAST_RATE:.1g} (one in a year) to {GREATEST_RATE:,}"
-        reader.expected("rate_per_second", expected)
-        return None
-    return float(value)  # type: ignore[arg-type]  # a number, as was just seen
+    if isinstance(value, int | float) and not isinstance(value, bool) and LEAST_RATE <= value <= GREATEST_RATE:
+        return float(value)
+    expected = f"a number of starts per second, from {LEAST_RATE:.1g} (one in a year) to {GREATEST_RATE:,}"
+    reader.expected("rate_per_second", expected)
+    return None
 
 
 def _burst(reader: Reader) -> int:

@@ -41,38 +41,27 @@ class Births:
         policy: FirePolicy,
         now: datetime,
         bound: int | None,
-        yields: bool = False,
-        since: datetime | None = None,
+        yields: bool,
+        since: datetime,
     ) -> list[Birth]:
         """Upstreams before what waits for them. Only the job of the schedule itself is queued at once.
 
-        `yields`: it is part of a backlog, or comes after one of its own job. `since`: since when it waits, in the place
-        of one that it replaces.
+        `yields`: it is part of a backlog, or comes after one of its own job. `since`: since when it waits: now, or as
+        long as one that it replaces.
         """
         due_at = jittered(date, policy.jitter_seconds, str(schedule_id)) if policy.jitter_seconds else date
-        since = since or now
-        made = [self._own(job, date, due_at, since, policy, bound, since + YIELDS if yields else since, now)]
+        place_at = since + YIELDS if yields else since
+        if due_at > now:
+            own = Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
+        else:
+            place = self._places.of_birth(job, place_at, due_at)
+            own = Birth(job.id, date, due_at, Status.QUEUED, since, place, policy.serial, bound)
+        made = [own]
         for job_id in self._graph.below(job.id) if job.id in self._graph else ():
             below = self._known.job(job_id)
             moment = _not_before(date, below, zone)
             made.append(Birth(job_id, date, max(due_at, moment), Status.PENDING, serial=policy.serial))
         return made
-
-    def _own(
-        self,
-        job: Job,
-        date: datetime,
-        due_at: datetime,
-        queued_at: datetime,
-        policy: FirePolicy,
-        bound: int | None,
-        place_at: datetime,
-        now: datetime,
-    ) -> Birth:
-        if due_at > now:
-            return Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
-        key = self._places.of_birth(job, place_at, due_at)
-        return Birth(job.id, date, due_at, Status.QUEUED, queued_at, key, policy.serial, bound)
 
 
 def _not_before(date: datetime, job: Job, zone: str) -> datetime:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.core.records import Allocation, Blame, Hold, Outcome
+from jobs.core.records import Allocation, Blame, Hold, Instance, Outcome
 from jobs.core.states import Status
 
 
@@ -25,6 +25,20 @@ class Birth:
     order_key: int | None = None
     serial: bool = False
     bound: int | None = None
+
+    def instance(self, instance_id: int, schedule_id: int) -> Instance:
+        """What it becomes when a store has given it an id."""
+        return Instance(
+            instance_id,
+            self.job_id,
+            self.status,
+            self.logical_at,
+            self.due_at,
+            schedule_id=schedule_id,
+            queued_at=self.queued_at,
+            order_key=self.order_key,
+            serial=self.serial,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,14 +75,4 @@ class Ledger:
         self._last_id += 1
         if birth.status in UNFINISHED:
             self._unfinished[birth.job_id] += 1
-        return Instance(
-            self._last_id,
-            birth.job_id,
-            birth.status,
-            birth.logical_at,
-            birth.due_at,
-            schedule_id=schedule_id,
-            queued_at=birth.queued_at,
-            order_key=birth.order_key,
-            serial=birth.serial,
-        )
+        return birth.instance(self._last_id, schedule_id)

@@ -169,17 +169,7 @@ class MemoryStore:
                 born.append(self._bear(birth, fire.schedule_id))
 
     def _bear(self, birth: Birth, schedule_id: int) -> Instance:
-        instance = Instance(
-            next(self._ids),
-            birth.job_id,
-            birth.status,
-            birth.logical_at,
-            birth.due_at,
-            schedule_id=schedule_id,
-            queued_at=birth.queued_at,
-            order_key=birth.order_key,
-            serial=birth.serial,
-        )
+        instance = birth.instance(next(self._ids), schedule_id)
         self.instances[instance.id] = instance
         self._note(f"instance.{instance.status}", instance.id, "", instance.status)
         return instance

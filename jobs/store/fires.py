@@ -167,22 +167,8 @@ def _insert(births: Sequence[tuple[Fire, Birth]], at: datetime) -> list[Instance
         # Two roots of one workflow make the same dependents: the first of them did.
         instance_id = ids.pop((birth.job_id, birth.logical_at), None)
         if instance_id is not None:
-            made.append(_instance(d, birth, instance_id))
+            made.append(birth.instance(instance_id, d.schedule_id))
     return made
-
-
-def _instance(fire: Fire, birth: Birth, instance_id: int) -> Instance:
-    return Instance(
-        instance_id,
-        birth.job_id,
-        birth.status,
-        birth.logical_at,
-        birth.due_at,
-        schedule_id=fire.schedule_id,
-        queued_at=birth.queued_at,
-        order_key=birth.order_key,
-        serial=birth.serial,
-    )
 
 
 def _not_made(fire: Fire, dates: set[tuple[int | None, datetime]]) -> list[Skip]:
