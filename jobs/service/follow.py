@@ -80,8 +80,9 @@ class Follower:
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
         rows |= self._queue_of(job_ids) | self._pending_of(job_ids)
-        seen = read.with_upstreams(row for row in rows.values() if self.horizon.takes(row))
-        jobs = read.jobs(job_ids | {row.job_id for row in seen})
+        graph = read.workflows()
+        seen = read.with_upstreams((row for row in rows.values() if self.horizon.takes(row)), graph)
+        jobs = read.jobs(job_ids | {row.job_id for row in seen}, graph)
         told: list[Input] = [JobChanged(job) for job in jobs]
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
         told += [InstanceGone(instance_id) for instance_id in sorted(instance_ids - rows.keys())]

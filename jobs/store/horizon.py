@@ -57,9 +57,10 @@ def load(now: datetime) -> tuple[Horizon, list[Input]]:
     """Everything up to the horizon, jobs before what refers to them."""
     horizon = Horizon(until=now + SPAN)
     schedules = list(active_schedules().filter(Q(next_at__lte=horizon.until) | Q(next_at__isnull=True)))
-    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *_queue(horizon)])
+    graph = read.workflows()
+    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *_queue(horizon)], graph)
     job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
-    inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids))]
+    inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids, graph))]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
     inputs += [schedule(row) for row in schedules]
     horizon.reload_at = _reload_at(horizon.until)

@@ -40,10 +40,11 @@ def load(now: datetime, *, days: float, cores: int | None = None) -> Present:
         notes.append(f"{len(machines)} nodes are counted as one pool: their free cores are added up.")
     schedules = [horizon.schedule(row) for row in horizon.active_schedules()]
     live = _live(now + timedelta(days=days), notes)
-    seen = read.with_upstreams(live)
+    graph = read.workflows()
+    seen = read.with_upstreams(live, graph)
     ended = [read.instance(row) for row in seen if row.status not in LIVE]
     alive = [row for row in seen if row.status in LIVE]
-    jobs = read.jobs({row.job_id for row in seen} | {told.job_id for told in schedules})
+    jobs = read.jobs({row.job_id for row in seen} | {told.job_id for told in schedules}, graph)
     job_ids = {job.id for job in jobs}
     paused = models.Job.objects.filter(paused_at__isnull=False).count()
     if paused:

@@ -46,9 +46,8 @@ def job(row: models.Job, upstreams: Iterable[int] = ()) -> records.Job:
     )
 
 
-def jobs(ids: Iterable[int]) -> list[records.Job]:
+def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
-    graph = workflows()
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
     rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer("body", "description")}
     return [job(rows[job_id], graph.upstreams(job_id)) for job_id in in_order(rows, graph.upstreams)]
@@ -65,11 +64,10 @@ def workflows() -> Graph:
     return graph
 
 
-def with_upstreams(instances: Iterable[models.Instance]) -> list[models.Instance]:
+def with_upstreams(instances: Iterable[models.Instance], graph: Graph) -> list[models.Instance]:
     """The instances, and after them the latest generation of their upstreams on the same dates."""
     listed = list(instances)
     pending = [row for row in listed if row.status == Status.PENDING]
-    graph = workflows() if pending else Graph()
     wanted = {(up, row.logical_at) for row in pending for up in graph.upstreams(row.job_id)}
     if not wanted:
         return listed
