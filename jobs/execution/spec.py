@@ -36,6 +36,10 @@ class Spec:
     path) or "command" (`body` is a shell command). cores: ids to pin the whole tree to, or None. working_directory:
     absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto".
+    memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
+    (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
+    threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
+    service is root.
     """
 
     token: str
@@ -56,6 +60,12 @@ class Spec:
     log_cap_bytes: int = 50 * 1024 * 1024
     keep_workspace: bool = False
     start: str = "auto"
+    memory_limit_bytes: int = 0
+    cpu_slots: int = 0
+    io_priority: str = "normal"
+    max_processes: int | None = None
+    max_file_bytes: int | None = None
+    run_as: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
