@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Iterable
 from typing import NoReturn
 
 from jobs.execution import moment
@@ -23,11 +24,12 @@ from jobs.execution.rundir import CANCEL_SIGNAL
 from jobs.execution.runner import run
 from jobs.execution.spawn import close_all_but
 
+DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
 
 
-def main(fd: int) -> None:
-    """Serve requests from socket `fd` until its other end is closed."""
+def main(fd: int, meanwhile: Iterable[None] = ()) -> None:
+    """Serve requests from socket `fd` until its other end is closed. `meanwhile`: work, done while there are none."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
     ended = watch_children()
@@ -38,8 +40,11 @@ def main(fd: int) -> None:
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(ended, select.POLLIN)
+    work = iter(meanwhile)
+    busy = True
     while True:
-        for ready, _ in poll.poll():
+        busy = busy and next(work, DONE) is not DONE
+        for ready, _ in poll.poll(0 if busy else None):
             if ready == ended:
                 reap(ended)
             elif path := service.recv(REQUEST_BYTES):
