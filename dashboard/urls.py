@@ -4,6 +4,7 @@ from django.urls import path
 
 from dashboard.views import (
     backfills,
+    calendars,
     instance_list,
     instances,
     job_form_parts,
@@ -41,6 +42,10 @@ urlpatterns = [
     path("jobs/<int:job_id>/cancel-waiting/", jobs.cancel_waiting, name="cancel-waiting"),
     path("jobs/<int:job_id>/delete/", jobs.delete, name="delete-job"),
     path("schedules/", schedules.schedules, name="schedules"),
+    path("calendars/", calendars.calendars, name="calendars"),
+    path("calendars/new/", calendars.new_calendar, name="new-calendar"),
+    path("calendars/<int:calendar_id>/", calendars.edit_calendar, name="edit-calendar"),
+    path("calendars/<int:calendar_id>/delete/", calendars.delete_calendar, name="delete-calendar"),
     path("instances/", instance_list.instance_list, name="instances"),
     path("instances/bulk/", instance_list.bulk, name="bulk"),
     path("instances/operations/<int:operation_id>/", instance_list.operation, name="operation"),
