@@ -43,6 +43,7 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
+lacking = "there was no warm launcher"  # while there is none, why
 
 
 def note(path: list[str], shelf: Shelf) -> None:

@@ -16,7 +16,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from jobs.execution import moment
@@ -28,8 +28,10 @@ DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
 
 
-def main(fd: int, meanwhile: Iterable[None] = ()) -> None:
-    """Serve requests from socket `fd` until its other end is closed. `meanwhile`: work, done while there are none."""
+def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> None:
+    """Serve requests from socket `fd` until its other end is closed, or until it is found to be stale by a request,
+    which then is as if it had not been made. `meanwhile`: work, done while there are none.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
     ended = watch_children()
@@ -47,7 +49,7 @@ def main(fd: int, meanwhile: Iterable[None] = ()) -> None:
         for ready, _ in poll.poll(0 if busy else None):
             if ready == ended:
                 reap(ended)
-            elif path := service.recv(REQUEST_BYTES):
+            elif (path := service.recv(REQUEST_BYTES)) and not is_stale():
                 launch(service, os.fsdecode(path))
             else:
                 return

@@ -45,6 +45,7 @@ from jobs.execution.spawn import ERROR_FD, Become
 from jobs.execution.spec import Spec
 
 LARGE = 32 * 1024  # characters, of up to four bytes: what exec may refuse even in one variable is its to refuse
+SMALL_BYTES = 256 * 1024 * 1024
 PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None)
 RUN = PYTHON.PyRun_SimpleFileExFlags
@@ -58,13 +59,15 @@ def why_cold(spec: Spec, program: Program) -> str:
     if not program.checked:
         return "it is not run by the job's Python"
     if fresh.seen is None:
-        return "there was no warm launcher"
+        return fresh.lacking
     if spec.interpreter != sys.executable:
         return f"the warm launcher is another Python, {sys.executable}"
     if spec.run_as:
         return "it runs as another user"
     if names := sorted(name for name, _ in fresh.shape_of(spec.env).items() ^ fresh.seen.shape.items()):
         return f"a Python reads {', '.join(dict.fromkeys(names))} when it starts"
+    if 0 < spec.memory_limit_bytes < SMALL_BYTES:
+        return "its memory limit is small, and a warm start begins with memory that it shares"
     if sum(len(name) + len(value) for name, value in spec.env.items()) > LARGE:
         return "its environment is large"
     return "it is an archive" if is_archive(program.checked) else ""
