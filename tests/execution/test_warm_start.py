@@ -96,7 +96,7 @@ def test_time_limit_ends_one_that_ignores_it(twice):
 
 def test_cancel_ends_all_that_it_forked(node):
     ref = node.launch("import os, time\nfor _ in range(3): os.fork()\nos.setsid() if os.getsid(0) != os.getpid() else 0"
-                      "\nprint('ready', flush=True)\ntime.sleep(600)", kind="script")  # fmt: skip
+                      "\nos.write(1, b'ready\\n')\ntime.sleep(600)", kind="script")  # fmt: skip
     node.prints(ref, "ready\n" * 8)
     node.executor.cancel(ref)
     assert node.outcome(ref).kind == "cancelled"

@@ -491,12 +491,15 @@ import multiprocessing as m, sys
 def f(x): return x * x, __name__, sys.flags.isolated, sys.flags.no_site, sys.argv
 if __name__ == '__main__':
     with m.get_context('spawn').Pool(1) as p: print(p.map(f, range(2)))
+    from multiprocessing import resource_tracker; resource_tracker._resource_tracker._stop()
 """,
     "forkserver": """
 import multiprocessing as m, helper
 if __name__ == '__main__':
     c = m.get_context('forkserver'); q = c.Queue()
     p = c.Process(target=helper.f, args=(q,)); p.start(); print(q.get()); p.join(); print(p.exitcode)
+    from multiprocessing import forkserver, resource_tracker
+    forkserver._forkserver._stop(); resource_tracker._resource_tracker._stop()
 ### helper.py
 def f(q): q.put('from the child')
 """,
