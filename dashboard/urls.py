@@ -5,6 +5,7 @@ from django.urls import path
 from dashboard.views import (
     backfills,
     calendars,
+    forecast,
     instance_list,
     instances,
     job_form_parts,
@@ -63,6 +64,9 @@ urlpatterns = [
     path("nodes/<int:node_id>/", nodes.node, name="node"),
     path("nodes/<int:node_id>/drain/", nodes.drain, name="drain-node"),
     path("nodes/<int:node_id>/undrain/", nodes.undrain, name="undrain-node"),
+    path("forecast/", forecast.forecast, name="forecast"),
+    path("forecast/computed/", forecast.forecast_part, name="forecast-part"),
+    path("forecast/what-if/", forecast.what_if, name="what-if"),
     path("limits/", limits.limits, name="limits"),
     path("limits/<int:limit_id>/", limits.change, name="change-limit"),
     path("limits/<int:limit_id>/delete/", limits.delete, name="delete-limit"),
