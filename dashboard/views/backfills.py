@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.once import once
+from dashboard.presentation import looks
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.jobs import find_or_404
 from dashboard.views.pages import live_page
@@ -64,7 +65,7 @@ def _asked(request: HttpRequest, job_id: int) -> HttpResponse:
         "plan": plan,
         "refused": refused,
         "most": actions.MOST_AT_ONCE,
-        "backfills": [(one, progress_of(one)) for one in found],
+        "backfills": [(one, progress_of(one), looks.BACKFILLS[one.status]) for one in found],
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.OK
     return live_page(request, "backfills/backfills.html", [], context, status=status)

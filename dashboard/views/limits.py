@@ -72,6 +72,7 @@ def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChan
 
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:
     context = {
+        "part_of": "nodes",
         "uses": uses(Limit.objects.all(), timezone.now()),
         "kinds": KINDS,
         "problems": problems,

@@ -32,6 +32,7 @@ def workflow(request: HttpRequest, job_id: int) -> HttpResponse:
         raise Http404(f"Job {job_id} does not exist; it may have been deleted.")
     job = next(one for one in grid.jobs if one.pk == job_id)
     context = {
+        "part_of": "jobs",
         "job": job,
         "jobs": [(one, [two.name for two in grid.jobs if two.pk in grid.graph.upstreams(one.pk)]) for one in grid.jobs],
         "rows": rows_of(grid, job_id),

@@ -54,7 +54,7 @@ class Service:
             actions.cancel_instance(instance_id, actor="test", now=now)
         until(lambda: set(self.home.statuses().values()) <= TERMINAL, 60)
         for job_id in Job.objects.values_list("pk", flat=True):
-            actions.delete_job(job_id, actor="test", now=now)
+            actions.delete_job(job_id, actor="test", now=now, release=True)
 
 
 @pytest.fixture(scope="module")
