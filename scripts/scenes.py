@@ -77,7 +77,8 @@ def workflow() -> dict[str, int]:
     actions.create_backfill(
         extract, since - timedelta(days=6), since, actor="ann", now=since, concurrency=1, only_missing=True
     )
-    found = {status: first_of(status) for status in ("skipped", "upstream_failed", "pending")}
+    wait_until(lambda: models.Instance.objects.filter(job=report).count() == 3, 60)
+    found = {status: last_of(status) for status in ("skipped", "upstream_failed", "pending")}
     return found | {"extract": extract, "load": load, "report": report}
 
 
@@ -149,8 +150,8 @@ def operation(instance_id: int) -> int:
     return begun
 
 
-def first_of(status: str) -> int:
-    of_it = models.Instance.objects.filter(status=status)
+def last_of(status: str) -> int:
+    of_it = models.Instance.objects.filter(status=status).order_by("-pk")
     wait_until(of_it.exists, 60)
     return int(of_it.values_list("pk", flat=True)[0])
 
