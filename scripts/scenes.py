@@ -122,8 +122,8 @@ def many() -> dict[str, int]:
     for n in range(30):
         submit(f"reindex part {n}", STUBBORN, tags=["ml"])
     wait_for(running, "running")
-    busiest = models.Job.objects.get(name__endswith=" 1").pk
-    return {"running": running} | places(running) | {"job": busiest}
+    first = models.Job.objects.earliest("pk").pk
+    return {"running": running} | places(running) | {"job": first}
 
 
 def places(instance_id: int) -> dict[str, int]:
