@@ -20,6 +20,8 @@ from jobs.admin.bulk_form import BulkEdit
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.triggers import first_after
 from jobs.models import Job, Schedule
+from jobs.store import definitions, read, workflows
+from jobs.store.locks import once_more
 from jobs.store.specs import JobSpec, ScheduleSpec
 
 WORDS = {
@@ -99,6 +101,7 @@ def plan_one(edit: BulkEdit, job: Job, *, capacity: Capacity, now: datetime) -> 
     return Row(job.pk, job.name, tuple(changes), tuple(notes), job.revision)
 
 
+@once_more
 @transaction.atomic
 def apply(edit: BulkEdit, job_id: int, *, revision: int | None, actor: str, now: datetime) -> Done:
     """All of it for one job, or none of it. Raises ActionError, also when another changed it since the preview.
@@ -106,6 +109,9 @@ def apply(edit: BulkEdit, job_id: int, *, revision: int | None, actor: str, now:
     Paused before and resumed after it is changed, so that no fire comes in between.
     """
     paused = resumed = changed = submitted = False
+    # Before the first event, which locks the feed: what a run by hand takes along is locked by it, too.
+    workflows.lock()
+    definitions.lock_all(read.workflows().component(job_id))
     if edit.state == "pause":
         paused = bool(actions.pause_job(job_id, actor=actor, now=now).changed)
     tags = Job.objects.filter(pk=job_id).values_list("tags", flat=True).first() or []
