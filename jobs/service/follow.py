@@ -101,7 +101,7 @@ class Follower:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
         rows |= {row.pk: row for row in self.horizon.queue.of_jobs(job_ids)} | self._pending_of(job_ids)
         graph = read.workflows()
-        seen = read.with_upstreams((row for row in rows.values() if self.horizon.takes(row)), graph)
+        seen = read.with_upstreams((row for row in rows.values() if self.horizon.takes(row, graph)), graph)
         jobs = read.jobs(job_ids | {row.job_id for row in seen}, graph)
         told: list[Input] = [JobChanged(job) for job in jobs]
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]

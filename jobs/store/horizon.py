@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Max, Min, Q, QuerySet
 
 from jobs import models
+from jobs.core.graph import Graph
 from jobs.core.inputs import Input, InstanceSeen, JobChanged, ScheduleChanged
 from jobs.core.states import Status
 from jobs.store import limits, read
@@ -29,12 +30,15 @@ class Horizon:
     reload_at: datetime | None = None
     queue: QueueWindow = field(default_factory=QueueWindow)
 
-    def takes(self, row: models.Instance) -> bool:
-        """Whether the engine is told of this instance now. The others are noted, and found when their time comes."""
+    def takes(self, row: models.Instance, graph: Graph) -> bool:
+        """Whether the engine is told of this instance now. The others are noted, and found when their time comes.
+
+        What waits for others ends with them, however far its own moment is.
+        """
         if row.status == Status.QUEUED:
             return self.queue.takes(row)
         due_at = {Status.PENDING: row.due_at, Status.RETRYING: row.retry_at}.get(Status(row.status))
-        if due_at is None or due_at <= self.until:
+        if due_at is None or due_at <= self.until or graph.upstreams(row.job_id):
             return True
         self.reload_at = min(self.reload_at or due_at, due_at - SPAN / 2)
         return False
@@ -46,7 +50,7 @@ def load(now: datetime, queue: QueueWindow | None = None) -> tuple[Horizon, list
     queued = horizon.queue.load() if queue is None else []
     schedules = list(active_schedules().filter(Q(next_at__lte=horizon.until) | Q(next_at__isnull=True)))
     graph = read.workflows()
-    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *queued], graph)
+    live = read.with_upstreams([*_due_before(horizon.until, graph), *_running(), *queued], graph)
     job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
     inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids, graph))]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
@@ -103,10 +107,15 @@ class Unreadable:
         return f"cannot be read: {self.error}"
 
 
-def _due_before(until: datetime) -> list[models.Instance]:
+def _due_before(until: datetime, graph: Graph) -> list[models.Instance]:
+    """And what waits for others, whenever it is due."""
     rows = models.Instance.objects
-    pending = rows.filter(status=Status.PENDING, due_at__lte=until)
-    return [*pending, *rows.filter(status=Status.RETRYING, retry_at__lte=until)]
+    pending = rows.filter(status=Status.PENDING)
+    return [
+        *pending.filter(due_at__lte=until),
+        *pending.filter(due_at__gt=until, job__in=graph.waiting()),
+        *rows.filter(status=Status.RETRYING, retry_at__lte=until),
+    ]
 
 
 def _running() -> list[models.Instance]:
