@@ -89,7 +89,7 @@ class Field:
             raise self.refusal(item, f"is not understood; {self.expected}")
         step = self._step(match, item)
         if match["low"] == "*":
-            return f"*/{step}" if match["step"] else "*"
+            return f"*/{step}"  # spelled so even for a bare star, which croniter forgets beside others in a list
         low, high = self._ends(match, item)
         if high < low:
             raise self.refusal(item, "runs backwards; write the smaller value first, or two ranges")

@@ -136,6 +136,13 @@ def test_blanks_and_case_do_not_matter(expression: str) -> None:
     assert parse_cron(expression)
 
 
+@pytest.mark.parametrize("written", ["5,*", "*,5", "0-3,*,7/2", "*/20,*"])
+def test_a_star_in_a_list_is_every_value(written: str) -> None:
+    every = parse_cron(" ".join([written.replace("0-3", "1-3")] * 5))
+    assert (len(every.minutes), len(every.hours)) == (60, 24)
+    assert (len(every.days.dates), len(every.days.months), len(every.days.weekdays)) == (31, 12, 7)
+
+
 def test_every_value_written_out_is_not_too_large() -> None:
     sixty, hours, dates = (",".join(f"{n:02}" for n in values) for values in (range(60), range(24), range(1, 32)))
     assert parse_cron(f"{sixty} {sixty} {hours} {dates} {','.join(map(str, range(1, 13)))} 0,1,2,3,4,5,6,7")
