@@ -69,6 +69,14 @@ class Field:
                 plain.append(self._plain(item, text))
         return Checked(text, tuple(plain), tuple(special))
 
+    def hashes(self, given: Checked) -> list[tuple[int, ...]]:
+        """All that an H may stand for, by the first value."""
+        match = HASHED.fullmatch(given.text)
+        assert match is not None, "asked only of an H"  # noqa: S101 - for mypy
+        low, high = int(match["low"] or self.low), int(match["high"] or self.high)
+        step = int(match["step"] or high)
+        return [tuple(range(first, high + 1, step)) for first in range(low, min(high, low + step - 1) + 1)]
+
     def value(self, text: str, item: str) -> int:
         """The number of a name or a number, within the field. Sunday may be 0 or 7."""
         number = int(text) if text.isdigit() else self.names.get(text)

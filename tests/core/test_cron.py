@@ -168,6 +168,28 @@ def test_a_hashed_step_keeps_its_step(step: int) -> None:
         assert minutes[0] < step
 
 
+@pytest.mark.parametrize(
+    ("expression", "fires_anyway"),
+    [
+        ("0 0 30 H *", False),
+        ("0 0 31 H/5 *", False),  # perhaps April and September
+        ("0 0 30 H/6 *", True),
+        ("0 0 H(28-30) 2 *", False),
+        ("0 0 H(28-31)/3 2 *", False),
+        ("0 0 H(20-31)/3 2 *", True),
+        ("0 0 31 H 1", True),  # or on Mondays
+        ("0 0 H H H", True),
+    ],
+)
+def test_whether_it_fires_is_not_for_the_hash_to_say(expression: str, fires_anyway: bool) -> None:
+    for id_ in map(str, range(40)):
+        if fires_anyway:
+            parse_cron(expression, id_)
+        else:
+            with pytest.raises(InvalidSchedule, match="never fires by some"):
+                parse_cron(expression, id_)
+
+
 def test_a_hashed_day_is_in_every_month() -> None:
     assert all(max(parse_cron("0 0 H * *", str(schedule)).days.dates) <= 28 for schedule in range(500))
 
