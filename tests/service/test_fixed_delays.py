@@ -243,6 +243,19 @@ def test_one_that_is_too_late_as_the_next_comes_is_no_end(clockwork):
     assert next_at(clockwork, job) is None
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_run_by_hand_does_not_put_off_what_is_planned(clockwork, restarts):
+    job = delayed(clockwork, overlap="allow")
+    clockwork.wait(60)
+    wishes.submit(job, cause="manual", actor="ann", now=clockwork.hands.wall)
+    clockwork.turn()
+    if restarts:
+        clockwork.start()
+    assert next_at(clockwork, job) == START + EVERY
+    clockwork.wait(540)
+    assert len(clockwork.processes.running) == 2
+
+
 def test_past_its_end_it_is_over_after_any_restart(clockwork):
     job = delayed(clockwork, end_at=START + EVERY + EVERY + MINUTE)
     clockwork.wait(600)
