@@ -20,12 +20,21 @@ from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, STARTED, WORK, RunDir
 from jobs.execution.samples import SampleFile
-from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
+from jobs.execution.spawn import (
+    OOM_SCORE_FILE,
+    PR_SET_CHILD_SUBREAPER,
+    Surroundings,
+    fork_to_exec,
+    pin,
+    prctl,
+    start_job,
+)
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
 from jobs.execution.verdict import CANCEL as CANCELLED
 from jobs.execution.verdict import TIMEOUT, verdict
+from jobs.execution.warm import fork_to_run, why_cold
 
 OOM_SCORE = b"-500"
 WAKE = 0
@@ -44,6 +53,7 @@ class Attempt:
         self.log = LogWriter(rundir, spec.log_cap_bytes)
         self.pump = Pump(self.log, self.selector)
         self.job = 0
+        self.start_method = self.start_note = ""
         self.started_at: float | None = None
         self.status: int | None = None
         self.ended_by_us = ""
@@ -81,8 +91,11 @@ class Attempt:
         directory = spec.working_directory or f"{self.rundir.path}/{WORK}"
         env = {**spec.env, "ROTA_WORKSPACE": f"{self.rundir.path}/{WORK}"}
         around = Surroundings(env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr)
-        self.job = start_job(program, around)
+        why = why_cold(spec, program)
+        self.job = start_job(program, around, fork_to_exec if why else fork_to_run)
         self.started_at, self.started = time.time(), time.monotonic()
+        self.start_method = "cold" if why else "warm"
+        self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
@@ -183,7 +196,8 @@ class Attempt:
     def result(self, kind: str, error: str, **facts: object) -> Result:
         self.log.close()
         log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
-        return Result(token=self.spec.token, kind=kind, error=error, log=log, **facts)  # type: ignore[arg-type]
+        start = {"start_method": self.start_method, "start_note": self.start_note}
+        return Result(token=self.spec.token, kind=kind, error=error, log=log, **start, **facts)  # type: ignore[arg-type]
 
 
 def listen_to_signals() -> int:

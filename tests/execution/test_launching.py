@@ -73,7 +73,8 @@ def test_started_attempts_leave_nothing_behind(node):
     """One entry was kept for each, as long as the service ran."""
     for number in range(3):
         node.outcome(node.launch(instance_id=number))
-    kept = [vars(part).values() for part in (node.executor._starter, node.executor._watcher)]
+    lines = node.executor._starter._lines.values()
+    kept = [vars(part).values() for part in (*lines, node.executor._watcher)]
     assert [each for values in kept for each in values if isinstance(each, (dict, deque)) and each] == []
 
 
