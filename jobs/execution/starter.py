@@ -38,14 +38,18 @@ class Starter:
         start_launcher: Callable[[bool], LauncherProcess],
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
+        cgroups: Mapping[str, str],
     ) -> None:
-        """start_launcher: whether a warm one; OSError if it cannot be started. environment: that of the job."""
+        """start_launcher: whether a warm one; OSError if it cannot be started. environment: that of the job. cgroups:
+        see Spec.
+        """
         self._loop = loop
         self._watcher = watcher
         self._report = report
         self._runs = runs
         self._environment = environment
         self._python = python
+        self._cgroups = cgroups
         answers = Answers(self._on_forked, self._on_refused, self._again)
         self._lines = {warm: Line(loop, partial(start_launcher, warm), answers) for warm in (False, True)}
 
@@ -80,7 +84,7 @@ class Starter:
         wanted.tries += 1
         launch = wanted.launch
         try:
-            prepare(self._runs, launch, self._environment(launch), self._python)
+            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:
