@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from jobs.core.admission import PATIENCE
 from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
-from jobs.core.decisions import Begin, Decision, Dismiss, Plan, Stop, Withdraw, without_superseded
+from jobs.core.decisions import Begin, Decision, Dismiss, Fire, Plan, Stop, Withdraw, without_superseded
 from jobs.core.ending import Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
@@ -79,10 +79,11 @@ class Engine:
         decisions: list[Decision] = []
         for told in inputs:
             decisions.extend(self._take(told, now))
-        decisions.extend(self._fire(now))
+        fired = self._fire(now)
         dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
-        decisions.extend(dismissed)
-        for job_id in dict.fromkeys(one.job_id for one in dismissed):
+        decisions.extend([*fired, *dismissed])
+        born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
+        for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
             decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
         decisions.extend(self._starts.admit(now, load))
@@ -301,7 +302,7 @@ class Engine:
             dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, code, reason)
             self._starts.forget(instance_id)
             self.waiting.dismiss(dismiss)
-            return [dismiss, *self.schedules.ended(instance.job_id, now)]
+            return [dismiss] if code == "replaced" else [dismiss, *self.schedules.ended(instance.job_id, now)]
         self.known.wish_cancel(instance_id)
         decisions: list[Decision] = [Withdraw(instance.id, instance.job_id, reason)]
         if run is not None:

@@ -122,9 +122,11 @@ class Schedules:
     def _first(self, told: ScheduleChanged) -> datetime | None:
         if not is_following(told.trigger):
             return told.trigger.next_after(told.watched_from)
+        if told.next_at is not None:
+            return told.next_at  # what has come to be under way since, by hand, does not put it off
         if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
-        return told.next_at or told.trigger.after_end(told.watched_from)
+        return told.trigger.after_end(told.watched_from)
 
     def _fire_one(self, schedule_id: int, watched: _Watched, now: datetime) -> Fired:
         first, job = watched.next_at, self._known.job(watched.job_id)
