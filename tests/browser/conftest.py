@@ -43,7 +43,7 @@ class Service:
         return self.home.submit(script, name, **fields)
 
     def until(self, instance_id: int, status: str) -> None:
-        until(lambda: self.home.status(instance_id) == status, 30)
+        until(lambda: self.home.status(instance_id) == status)
 
     def cancel(self, instance_id: int) -> None:
         actions.cancel_instance(instance_id, actor="bob", now=timezone.now())
@@ -53,7 +53,7 @@ class Service:
         now = timezone.now()
         for instance_id in Instance.objects.exclude(status__in=TERMINAL).values_list("pk", flat=True):
             actions.cancel_instance(instance_id, actor="test", now=now)
-        until(lambda: set(self.home.statuses().values()) <= TERMINAL, 60)
+        until(lambda: set(self.home.statuses().values()) <= TERMINAL)
         for job_id in Job.objects.values_list("pk", flat=True):
             actions.delete_job(job_id, actor="test", now=now)
         for limit_id in Limit.objects.values_list("pk", flat=True):
@@ -110,7 +110,7 @@ def answering(command: list[str], folder: Path, port: int, **pipes: Any) -> Iter
     ):
         service = Service(Home(folder), f"http://127.0.0.1:{port}", process)
         try:
-            until(lambda: answers(service), 60)
+            until(lambda: answers(service))
             yield service
         finally:
             process.terminate()
@@ -154,7 +154,6 @@ def signed_in_at(service: Service, page: Any, expected: tuple[str, ...] = ("WebS
     """The block fails if anything is logged as an error that has none of the `expected` words."""
     errors: list[str] = []
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
-    page.set_default_timeout(20_000)
     admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True, is_superuser=True)
     sign_in(page, service.address, admin)
     yield

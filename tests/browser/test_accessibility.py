@@ -17,7 +17,7 @@ from jobs import actions
 from jobs.models import Instance, Node
 from tests.api.site import sign_in
 from tests.browser.conftest import Service, at_home
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 AXE = (Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js").read_text()
 FOUND = """async (left_out) => {
@@ -71,7 +71,7 @@ def scene(browser: Browser, started: Service, django_db_blocker: Any) -> Iterato
         now = timezone.now()
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
         wanted = {ids["failed"]: "failed", ids["running"]: "running"}
-        until(lambda: started.home.statuses() == wanted, 120)  # all tests of the module wait for this one
+        until(lambda: started.home.statuses() == wanted)
         ids["waiting"] = started.submit(SLEEP, "greedy", cpu_cores_required=3)
         daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
         raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
@@ -95,7 +95,7 @@ def complaints() -> list[str]:
 def page(browser: Browser, scene: Scene, complaints: list[str]) -> Iterator[Page]:
     with browser.new_context(viewport=DESKTOP, reduced_motion="reduce") as context:
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(DEADLINE_SECONDS * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
         sign_in(page, scene.service.address, get_user_model().objects.get(username="auditor"))

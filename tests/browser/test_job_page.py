@@ -23,7 +23,7 @@ def open_job(service, page, job_id):
 
 def run(service, job_id):
     instance_id = actions.run_job(job_id, actor="bob", now=timezone.now()).instance_id
-    until(lambda: Instance.objects.get(pk=instance_id).ended_at is not None, 30)
+    until(lambda: Instance.objects.get(pk=instance_id).ended_at is not None)
     return instance_id
 
 

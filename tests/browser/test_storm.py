@@ -126,7 +126,7 @@ def converges(page):
     """It shows what a page that is opened now shows."""
     page.mouse.move(*AWAY)
     page.evaluate("document.activeElement.blur()")
-    until(lambda: page.evaluate(DIFFERENCES) == [] or None, 6)
+    until(lambda: page.evaluate(DIFFERENCES) == [] or None)
 
 
 def key_of(page, selector, place):
