@@ -150,7 +150,7 @@ def test_bug_044_with_real_processes(home: Home):
     home.start()
     script = TAKES_ABOUT_A_SECOND.format(lock=str(home.folder / "lk"))
     job_id = every(home, 1, script)
-    until(lambda: ended(job_id) >= 8)
+    until(lambda: ended(job_id) >= 4)
     until(lambda: models.Schedule.objects.get(job_id=job_id).skipped_count >= 1)
     assert not models.Instance.objects.filter(job_id=job_id, status="failed").exists()
 
