@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from dashboard.views.pages import regions_of
 from jobs.models import Event, Job, Limit
 from jobs.store.dismissals import PAUSED_BY
 from tests.dashboard.places import NAUGHTY, make_job, make_node, make_running, make_waiting
@@ -28,6 +29,17 @@ def test_limit_is_made_and_shown_with_its_use(visitor):
     assert "1 of 2 run" in shown
     assert "1 in the queue" in shown
     assert Event.objects.get(kind="limit.changed").actor == "ann"
+
+
+def test_use_goes_live_beside_the_form(visitor):
+    limit = Limit.objects.create(kind="tag", name="etl", maximum=2)
+    page = visitor.get("/limits/")
+    assert f'data-region="limit:{limit.pk}"' in page.content.decode()
+    assert "limits" in page.context["live"]["topics"].split()
+    make_running(make_job(tags=["etl"]), make_node())
+    Limit.objects.update(maximum=5)
+    [(_, use)] = regions_of("limits", timezone.now())[f"limit:{limit.pk}"]
+    assert (use.used, use.most) == (1, 5)
 
 
 def test_refused_limit_keeps_what_was_typed(visitor):
@@ -98,6 +110,17 @@ def test_queue_is_cleared_on_the_page(visitor):
     visitor.post(f"/jobs/{job.pk}/cancel-waiting/")
     assert set(job.instances.values_list("status", flat=True)) == {"cancelled"}
     assert "Cancelled 2 that waited." in text(visitor, f"/jobs/{job.pk}/")
+
+
+def test_form_cancels_what_waits_when_asked(visitor):
+    job = make_job()
+    make_waiting(job), make_waiting(job)
+    assert "Cancel what waits of it (2)" in text(visitor, f"/jobs/{job.pk}/edit/")
+    visitor.post(f"/jobs/{job.pk}/edit/", {"revision": job.revision, "description": "ended"})
+    assert set(job.instances.values_list("status", flat=True)) == {"queued"}
+    job.refresh_from_db()
+    visitor.post(f"/jobs/{job.pk}/edit/", {"revision": job.revision, "cancel_waiting": "on"})
+    assert set(job.instances.values_list("status", flat=True)) == {"cancelled"}
 
 
 def test_form_asks_for_limits_and_keeps_them(visitor):
