@@ -71,6 +71,7 @@ def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChan
 
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:
     context = {
+        "part_of": "nodes",
         "limits": [(limit, f"limit:{limit.pk}") for limit in Limit.objects.all()],
         "kinds": KINDS,
         "problems": problems,

@@ -23,15 +23,17 @@ def path_of(runs: Path, ref: AttemptRef) -> Path:
     return runs / str(ref.instance_id) / f"{ref.attempt}-{ref.token[:8]}"
 
 
-def prepare(runs: Path, launch: Launch, env: Mapping[str, str], python: str) -> Path:
-    """Make the directory with all that the runner needs. OSError if the disk does not let us."""
+def prepare(
+    runs: Path, launch: Launch, env: Mapping[str, str], python: str, cgroups: Mapping[str, str] | None = None
+) -> Path:
+    """Make the directory with all that the runner needs. OSError if the disk does not let us. cgroups: see Spec."""
     path = path_of(runs, launch.ref)
     set_aside(path)
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
-        rundir.write_json(SPEC, spec_of(launch, body, env, python).to_json())
+        rundir.write_json(SPEC, spec_of(launch, body, env, python, cgroups or {}).to_json())
     return path
 
 
@@ -47,7 +49,7 @@ def set_aside(path: Path) -> None:
         number += 1
 
 
-def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> Spec:
+def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgroups: Mapping[str, str]) -> Spec:
     now = moment.now()
     return Spec(
         token=launch.token,
@@ -65,6 +67,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> S
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
         log_cap_bytes=launch.log_cap_bytes,
         keep_workspace=launch.keep_workspace,
+        cgroups=dict(cgroups),
     )
 
 

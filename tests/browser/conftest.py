@@ -20,7 +20,7 @@ from playwright.sync_api import Browser
 from dashboard.models import BulkOperation
 from jobs import actions
 from jobs.core.states import TERMINAL
-from jobs.models import Instance, Job, Limit
+from jobs.models import Backfill, Instance, Job, Limit
 from tests.api.site import sign_in
 from tests.fixtures.chromium import launched, opened
 from tests.service.conftest import ROOT, Home, default_file, migrated_file
@@ -51,11 +51,13 @@ class Service:
     def clear(self) -> None:
         """End what runs, and delete all that was made."""
         now = timezone.now()
+        for backfill_id in Backfill.objects.filter(status="running").values_list("pk", flat=True):
+            actions.cancel_backfill(backfill_id, actor="test", now=now)
         for instance_id in Instance.objects.exclude(status__in=TERMINAL).values_list("pk", flat=True):
             actions.cancel_instance(instance_id, actor="test", now=now)
         until(lambda: set(self.home.statuses().values()) <= TERMINAL)
         for job_id in Job.objects.values_list("pk", flat=True):
-            actions.delete_job(job_id, actor="test", now=now)
+            actions.delete_job(job_id, actor="test", now=now, release=True)
         for limit_id in Limit.objects.values_list("pk", flat=True):
             actions.delete_limit(limit_id, actor="test", now=now)
         BulkOperation.objects.all().delete()
