@@ -20,6 +20,8 @@ LISTS = {
     "schedules": "/schedules/",
     "nodes": "/nodes/",
     "limits": "/limits/",
+    "calendars": "/calendars/",
+    "forecast": "/forecast/",
     "new-job": "/jobs/new/",
 }
 STATUSES = ["pending", "queued", "running", "retrying", *sorted(status.value for status in TERMINAL)]
@@ -34,6 +36,8 @@ ADMIN = {
 FEW = LISTS | {f"instance-{status}": f"/instances/{{{status}}}/" for status in STATUSES} | ADMIN | {
     "jobs-none-match": "/jobs/?q=nothing-like-it",
     "instances-none-match": "/instances/?q=nothing-like-it",
+    "new-calendar": "/calendars/new/",
+    "calendar": "/calendars/{calendar}/",
     "job": "/jobs/{job}/",
     "job-in-workflow": "/jobs/{load}/",
     "edit-job": "/jobs/{job}/edit/",

@@ -129,6 +129,7 @@ def many() -> dict[str, int]:
 def places(instance_id: int) -> dict[str, int]:
     return {
         "job": models.Instance.objects.get(pk=instance_id).job_id,
+        "calendar": next(iter(models.Calendar.objects.values_list("pk", flat=True)), 0),
         "node": models.Node.objects.get(name="atlas").pk,
     }
 
