@@ -13,7 +13,8 @@ from jobs.execution.prepare import path_of
 from jobs.execution.rundir import RunDir
 from jobs.execution.tree import all_processes
 from tests.execution.driver import launch_of
-from tests.execution.running import DEADLINE_SECONDS, ROOT, until
+from tests.execution.running import ROOT
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 class Reports:
