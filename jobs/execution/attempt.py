@@ -92,10 +92,12 @@ class Attempt:
             be_nice(spec.nice)
         workspace = f"{self.rundir.path}/{WORK}"
         directory = spec.working_directory or workspace
+        limits = self.limits(workspace)
         env = {**spec.env, "ROTA_WORKSPACE": workspace}
         around = Surroundings(
-            env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr, self.limits(workspace)
-        )
+            limits.user.environment(env) if limits.user else env,
+            directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr, limits,
+        )  # fmt: skip
         why = why_cold(spec, program)
         self.job = start_job(program, around, fork_to_exec if why else fork_to_run)
         self.started_at, self.started = time.time(), time.monotonic()
