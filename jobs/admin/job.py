@@ -22,6 +22,7 @@ from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
 from jobs.admin.readonly import ListStyle, moment, shown_moment
 from jobs.core.invalid import InvalidSchedule
+from jobs.core.running import RUN_FIELDS
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
 from jobs.store.schedules import spec_of, trigger_of
@@ -74,6 +75,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
                 )
             },
         ),
+        ("How it is run", {"fields": RUN_FIELDS, "classes": ("collapse",)}),
         ("Other", {"fields": ("tags", "keep_workspace")}),
         ("As it is", {"fields": readonly_fields}),
     )  # fmt: skip
