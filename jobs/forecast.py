@@ -6,40 +6,59 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs.budget import Budget
 from jobs.core.course import MOST_ROWS, Course, JobCourse, SimulatedRun
-from jobs.core.foresight import Warned, warnings
+from jobs.core.foresight import Warned, moment, span, warnings
 from jobs.core.present import Durations, Present
 from jobs.core.simulate import simulate
 from jobs.core.whatif import Change, Comparison, what_if
 
 LONGEST_DAYS = 31.0
-# A week of a thousand schedules in benchmarks/simulate.py, which takes 20 s of a core on a busy two-core machine.
-STEPS_WHILE_SOMEBODY_WAITS = 100_000
+# So long somebody waits for an answer, loading included; a week of a few hundred schedules takes less.
+SECONDS_WHILE_SOMEBODY_WAITS = 3.0
 
 
-def forecast(present: Present, *, days: float, guess_seconds: float, most_steps: int) -> dict[str, Any]:
-    """One simulation with all that it warns of."""
-    course = simulate(present, days=days, durations=Durations(guess_seconds), most_steps=most_steps)
-    return shape(present, course) | {"warnings": [_warning(one) for one in warnings(present, course)]}
+def forecast(
+    present: Present, *, days: float, guess_seconds: float, budget: Budget, job_names: Iterable[str] = ()
+) -> dict[str, Any]:
+    """One simulation with all that it warns of. `job_names`: of these jobs only; without any, of all, with the sums of
+    those that wait and skip most.
+    """
+    names = set(job_names)
+    course = simulate(present, days=days, durations=Durations(guess_seconds), may_go_on=budget)
+    warned = [_warning(one) for one in warnings(present, course) if not names or one.job in names]
+    return _stretch(course, budget) | _shape(present, course, names) | {"warnings": warned}
 
 
-def compared(present: Present, change: Change, *, days: float, guess_seconds: float, most_steps: int) -> dict[str, Any]:
+def compared(present: Present, change: Change, *, days: float, guess_seconds: float, budget: Budget) -> dict[str, Any]:
     """Two simulations, without and with the change."""
-    found = what_if(present, change, days=days, durations=Durations(guess_seconds), most_steps=most_steps)
-    return _comparison(found, change) | {"notes": [*present.notes]}
+    found = what_if(present, change, days=days, durations=Durations(guess_seconds), may_go_on=budget)
+    return _stretch(found.before, budget) | _comparison(found, change) | {"notes": [*present.notes]}
 
 
-def shape(present: Present, course: Course, *, job_names: Iterable[str] = ()) -> dict[str, Any]:
-    """`job_names`: sums of these only; without any, of those that wait and skip most."""
-    names = {job.id: job.name for job in present.jobs}
-    wanted = set(job_names)
-    sums = [one for one in course.jobs.values() if (one.name in wanted if wanted else one.instances or one.fires)]
-    sums.sort(key=lambda one: (-one.waited_seconds, -one.skipped, -one.starts, one.name))
+def _stretch(course: Course, budget: Budget) -> dict[str, Any]:
+    """From when to when, and why not for all of the time that was asked for."""
+    because = ""
+    if course.cut:
+        because = (
+            f"Stopped at {moment(course.reached)} after {span(budget.seconds)} of computing: everything here is true "
+            f"up to then, not up to {moment(course.until)} as asked. Ask for a shorter time, or run manage.py simulate "
+            "--within with more seconds."
+        )
     return {
         "from": _iso(course.begins),
         "until": _iso(course.until),
         "reached": _iso(course.reached),
         "cut": course.cut,
+        "cut_because": because,
+    }
+
+
+def _shape(present: Present, course: Course, wanted: set[str]) -> dict[str, Any]:
+    names = {job.id: job.name for job in present.jobs}
+    sums = [one for one in course.jobs.values() if (one.name in wanted if wanted else one.instances or one.fires)]
+    sums.sort(key=lambda one: (-one.waited_seconds, -one.skipped, -one.starts, one.name))
+    return {
         "guess_seconds": course.guess_seconds,
         "slots": course.slots,
         "totals": _totals(course),
@@ -144,8 +163,6 @@ def _assumptions(course: Course) -> list[str]:
     if guessed:
         what = "1 job" if guessed == 1 else f"{guessed:,} jobs"
         notes.append(f"Of {what} nothing tells how long they take: {course.guess_seconds:g} s are guessed.")
-    if course.cut:
-        notes.append(f"Cut at {_iso(course.reached)}: there was more to simulate than is allowed at once.")
     return notes
 
 
@@ -153,10 +170,6 @@ def _comparison(found: Comparison, change: Change) -> dict[str, Any]:
     own_before = next((one for one in found.before.jobs.values() if one.name == change.name), None)
     own_after = next(one for one in found.after.jobs.values() if one.name == change.name)
     return {
-        "from": _iso(found.before.begins),
-        "until": _iso(found.before.until),
-        "reached": _iso(min(found.before.reached, found.after.reached)),
-        "cut": found.before.cut or found.after.cut,
         "job": {"before": _job(own_before) if own_before else None, "after": _job(own_after)},
         "waits_longer": [
             {
@@ -179,5 +192,5 @@ def _warning(one: Warned) -> Mapping[str, str]:
     return {"code": one.code, "job": one.job, "sentence": one.sentence}
 
 
-def _iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()

@@ -47,3 +47,10 @@ def actor_of(request: HttpRequest) -> str:
     """The name under which the caller's actions are recorded."""
     caller: AbstractBaseUser = request.auth  # type: ignore[attr-defined]  # Ninja puts it there
     return caller.get_username()
+
+
+def caller_of(request: HttpRequest) -> str:
+    """Which token asks, or which user by a session: what one of them sends is never answered to another."""
+    caller: AbstractBaseUser = request.auth  # type: ignore[attr-defined]  # Ninja puts it there
+    _, _, token = request.headers.get("Authorization", "").partition(" ")
+    return tokens.digest_of(token) if token else f"user {caller.pk}"

@@ -15,6 +15,7 @@ from jobs.actions import NotFound
 from jobs.actions.reading import Reader, shown
 from jobs.api import answers, bodies, pages
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.strict import identifier, json_object
 from jobs.models import Backfill, Job
@@ -27,8 +28,9 @@ FIELDS = ("first", "last", "concurrency", "only_missing", "dry_run")
 @router.post(
     "/jobs/{job_id}/backfills",
     response={200: answers.BackfillPlan, 201: answers.BackfillAnswer, **answers.REFUSALS},
-    openapi_extra=bodies.described(bodies.BackfillFields),
+    openapi_extra=bodies.described(bodies.BackfillFields) | DESCRIBED,
 )
+@idempotent
 def create_backfill(request: HttpRequest, job_id: str) -> Any:
     """Make the dates of a window, oldest first. With `dry_run` only say what that would be (200)."""
     number, now = identifier("job", job_id), timezone.now()

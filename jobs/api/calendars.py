@@ -18,6 +18,7 @@ from jobs.actions import NotFound
 from jobs.actions.definition import zone_to_show
 from jobs.api import answers, bodies
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.strict import identifier, json_object
 from jobs.calendars import next_closures, words_of
@@ -41,8 +42,9 @@ def list_calendars(
 @router.post(
     "/calendars",
     response={201: answers.CalendarAnswer, **answers.REFUSALS},
-    openapi_extra=bodies.described(bodies.CalendarFields),
+    openapi_extra=bodies.described(bodies.CalendarFields) | DESCRIBED,
 )
+@idempotent
 def create_calendar(request: HttpRequest) -> Any:
     now = timezone.now()
     stored = actions.create_calendar(json_object(request), actor=actor_of(request), now=now)

@@ -14,6 +14,7 @@ from jobs import actions, forecast
 from jobs.actions.forecasts import read_what_if
 from jobs.api import answers
 from jobs.api.strict import json_object
+from jobs.budget import Budget
 from jobs.core.present import GUESS_SECONDS, Present
 from jobs.store import present
 
@@ -56,20 +57,23 @@ def get_forecast(
 ) -> Any:
     """Fires, starts, waits, skips, core use and warnings of the next days, if every run succeeds. Stores nothing.
 
-    `cut` is true where there was more to simulate than is allowed at once; then it is true up to `reached`.
+    It is computed for a few seconds at most. Where that was too little, `cut` is true, `cut_because` says so in a
+    sentence, and everything is true up to `reached`.
     """
-    found = _present(days)
-    most = forecast.STEPS_WHILE_SOMEBODY_WAITS
-    return forecast.forecast(found, days=days, guess_seconds=guess_seconds, most_steps=most)
+    budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
+    return forecast.forecast(_present(days), days=days, guess_seconds=guess_seconds, budget=budget)
 
 
 @router.post("/forecast/what-if", response={200: dict[str, Any], **answers.REFUSALS}, openapi_extra=WHAT_IF)
 def what_if(request: HttpRequest) -> Any:
-    """What would wait longer, be skipped and be warned of, if a job were other than it is. Stores nothing."""
+    """What would wait longer, be skipped and be warned of, if a job were other than it is. Stores nothing.
+
+    Both are simulated up to the same moment, `reached`; see `GET forecast` for `cut` and `cut_because`.
+    """
+    budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
     asked = read_what_if(json_object(request), now=timezone.now())
     found = _present(asked.days)
-    most = forecast.STEPS_WHILE_SOMEBODY_WAITS // 2
-    return forecast.compared(found, asked.change, days=asked.days, guess_seconds=asked.guess_seconds, most_steps=most)
+    return forecast.compared(found, asked.change, days=asked.days, guess_seconds=asked.guess_seconds, budget=budget)
 
 
 def _present(days: float) -> Present:

@@ -17,6 +17,7 @@ from jobs.actions import InvalidInput, NotFound, Problem
 from jobs.actions.reading import shown
 from jobs.api import answers, outputs, pages
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.shapes import instance_shape
 from jobs.api.strict import identifier
 from jobs.core import states
@@ -83,7 +84,9 @@ def cancel_instance(request: HttpRequest, instance_id: str) -> Any:
 @router.post(
     "/instances/{instance_id}/retry",
     response={200: answers.InstanceAnswer, 201: answers.InstanceAnswer, **answers.REFUSALS},
+    openapi_extra=DESCRIBED,
 )
+@idempotent
 def retry_instance(request: HttpRequest, instance_id: str) -> Any:
     """A new instance of the same logical date. 200 with the one under way when it was asked for before."""
     number = identifier("instance", instance_id)

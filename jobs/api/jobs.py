@@ -15,6 +15,7 @@ from jobs.actions import NotFound
 from jobs.actions.definition import zone_to_show
 from jobs.api import answers, bodies, instances, pages
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.shapes import full_job, listed_job, schedule_of
 from jobs.api.strict import identifier, json_object
@@ -27,8 +28,9 @@ HEAVY = ("body", "environment")
 @router.post(
     "/jobs",
     response={201: answers.CreatedJob, **answers.REFUSALS},
-    openapi_extra=bodies.described(bodies.JobFields),
+    openapi_extra=bodies.described(bodies.JobFields) | DESCRIBED,
 )
+@idempotent
 def create_job(request: HttpRequest) -> Any:
     """Store a job. A `once` without a date runs at once, and `instance_id` says as which instance.
 
@@ -101,7 +103,8 @@ def delete_job(request: HttpRequest, job_id: str, cancel: bool = False, release:
     return Status(202, answer | {"status": "stopping", "detail": detail})
 
 
-@router.post("/jobs/{job_id}/run", response={201: answers.InstanceAnswer, **answers.REFUSALS})
+@router.post("/jobs/{job_id}/run", response={201: answers.InstanceAnswer, **answers.REFUSALS}, openapi_extra=DESCRIBED)
+@idempotent
 def run_job(
     request: HttpRequest,
     job_id: str,

@@ -14,6 +14,7 @@ from jobs import actions
 from jobs.actions import NotFound
 from jobs.api import answers, bodies
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.strict import identifier, json_object
 from jobs.limituse import LimitUse, uses
@@ -31,8 +32,9 @@ def list_limits(request: HttpRequest) -> Any:
 @router.post(
     "/limits",
     response={201: answers.ChangedLimit, **answers.REFUSALS},
-    openapi_extra=bodies.described(bodies.LimitFields),
+    openapi_extra=bodies.described(bodies.LimitFields) | DESCRIBED,
 )
+@idempotent
 def create_limit(request: HttpRequest) -> Any:
     """Engines follow at once; what runs beyond a maximum goes on."""
     return Status(201, _done(actions.create_limit(json_object(request), actor=actor_of(request), now=timezone.now())))

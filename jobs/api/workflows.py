@@ -13,6 +13,7 @@ from jobs import actions
 from jobs.actions import NotFound
 from jobs.api import answers
 from jobs.api.auth import actor_of
+from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.shapes import schedule_of, words_of
 from jobs.api.strict import identifier
@@ -49,7 +50,10 @@ def read_workflow(
     }
 
 
-@router.post("/workflows/{job_id}/run", response={201: answers.WorkflowRun, **answers.REFUSALS})
+@router.post(
+    "/workflows/{job_id}/run", response={201: answers.WorkflowRun, **answers.REFUSALS}, openapi_extra=DESCRIBED
+)
+@idempotent
 def run_workflow(
     request: HttpRequest,
     job_id: str,
@@ -65,7 +69,9 @@ def run_workflow(
 @router.post(
     "/instances/{instance_id}/retry-from-here",
     response={200: answers.RetriedAnswer, 201: answers.RetriedAnswer, **answers.REFUSALS},
+    openapi_extra=DESCRIBED,
 )
+@idempotent
 def retry_from_here(request: HttpRequest, instance_id: str) -> Any:
     """New instances of its job and of all that waits for it, directly or not, for its logical date.
 

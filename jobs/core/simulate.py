@@ -6,7 +6,7 @@ The same engine as in the service decides; only the clock, the ends and the stor
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -23,7 +23,7 @@ from jobs.core.present import Durations, Pool, Present
 from jobs.core.records import Instance, Outcome
 from jobs.core.states import OutcomeKind, Status
 
-MOST_STEPS = 5_000_000
+MayGoOn = Callable[[], bool]
 
 _TAKEN = "this date has an instance already, or as many of the job as may be have not ended"
 
@@ -37,23 +37,42 @@ class _End:
     began: datetime
 
 
+def always() -> bool:
+    """As long as it takes."""
+    return True
+
+
 def simulate(
-    present: Present, *, days: float, durations: Durations | None = None, most_steps: int = MOST_STEPS
+    present: Present, *, days: float, durations: Durations | None = None, may_go_on: MayGoOn = always
 ) -> Course:
-    """What happens in the next `days`. Stops early after `most_steps` steps of the engine, and says so."""
-    durations = durations or Durations()
-    simulation = Simulation(present, present.now + timedelta(days=days), durations)
-    simulation.run(most_steps)
-    return simulation.course()
+    """What happens in the next `days`, or up to the moment (`reached`) at which `may_go_on` says no."""
+    simulation = Simulation(present, present.now + timedelta(days=days), durations or Durations())
+    return simulation.course(run_together([simulation], may_go_on))
+
+
+def run_together(simulations: Sequence[Simulation], may_go_on: MayGoOn) -> datetime:
+    """Moves the one that is behind, so that all have seen the same time wherever it stops; returns up to when.
+
+    `may_go_on` is asked before each moment at which something happens. Nothing from the returned one on has happened.
+    """
+    while True:
+        moment = min(one.now for one in simulations)
+        behind = [one for one in simulations if one.now == moment and not one.finished]
+        if not behind or not may_go_on():
+            return moment
+        for one in behind:
+            while one.now == moment and not one.finished:
+                one.advance()
 
 
 class Simulation:
-    """One run from a present to `until`. `run` may be called again to go on."""
+    """One run from a present to `until`. `now`: everything before it has happened, and something is due then."""
 
     def __init__(self, present: Present, until: datetime, durations: Durations) -> None:
         self.present = present
         self.until = until
         self.now = present.now
+        self.finished = False
         self.pool = Pool(present.machines)
         self._durations = durations
         self._seconds = {job.id: durations.of(job)[0] for job in present.jobs}
@@ -61,28 +80,25 @@ class Simulation:
         self._ledger = Ledger([*live, *present.ended], present.last_instance_id)
         self._ends: list[tuple[datetime, int, _End]] = []
         self._sequence = count()
-        self._steps = 0
         self._recorder = Recorder(present, until, self.pool, durations)
         self._engine = self._make_engine()
         self._told: list[Input] | None = self._beginning()
 
-    def run(self, most_steps: int) -> None:
-        """Up to `until`, or for so many steps of the engine."""
-        engine = self._engine
-        while self._steps < most_steps:
-            inputs: Sequence[Input] = self._told if self._told is not None else self._due_ends()
-            self._told = None
-            self._pass(inputs)
-            moment = engine.wake_at()
-            if self._ends and (moment is None or self._ends[0][0] < moment):
-                moment = self._ends[0][0]
-            if moment is None or moment > self.until:
-                self.now = self.until
-                return
+    def advance(self) -> None:
+        """One pass at `now`, and on to the next moment."""
+        inputs: Sequence[Input] = self._told if self._told is not None else self._due_ends()
+        self._told = None
+        self._pass(inputs)
+        moment = self._engine.wake_at()
+        if self._ends and (moment is None or self._ends[0][0] < moment):
+            moment = self._ends[0][0]
+        if moment is None or moment > self.until:
+            self.now, self.finished = self.until, True
+        else:
             self.now = max(moment, self.now)
 
-    def course(self) -> Course:
-        return self._recorder.course(self.now, self._engine.known)
+    def course(self, reached: datetime) -> Course:
+        return self._recorder.course(reached, self._engine.known)
 
     # --- before the first step ---
 
@@ -118,7 +134,6 @@ class Simulation:
         """Step, write, and step again for what was born: as the service does."""
         engine = self._engine
         while True:
-            self._steps += 1
             plan = engine.step(self.now, inputs)
             if not plan.decisions:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from jobs.core.course import Course
 from jobs.core.foresight import Warned, new_ones, warnings
@@ -10,7 +11,7 @@ from jobs.core.inputs import ScheduleChanged
 from jobs.core.policies import DEFAULT_POLICY, FirePolicy
 from jobs.core.present import Durations, Present
 from jobs.core.records import Demand, Job
-from jobs.core.simulate import MOST_STEPS, simulate
+from jobs.core.simulate import MayGoOn, Simulation, always, run_together
 from jobs.core.triggers import Trigger
 
 # A wait that grows by less is none that anybody would notice.
@@ -63,17 +64,22 @@ class Comparison:
 
 
 def what_if(
-    present: Present, change: Change, *, days: float, durations: Durations | None = None, most_steps: int = MOST_STEPS
+    present: Present, change: Change, *, days: float, durations: Durations | None = None, may_go_on: MayGoOn = always
 ) -> Comparison:
-    """Who would wait longer, what would be skipped and warned of that is not now."""
+    """Who would wait longer, what would be skipped and warned of that is not now.
+
+    Both courses reach the same moment, also where `may_go_on` ends them early: else they could not be compared.
+    """
     durations = durations or Durations()
     other = changed(present, change)
     job = other.job_named(change.name)
     given = dict(durations.given)
     if change.duration_seconds is not None and job is not None:
         given[job.id] = change.duration_seconds
-    before = simulate(present, days=days, durations=durations, most_steps=most_steps)
-    after = simulate(other, days=days, durations=replace(durations, given=given), most_steps=most_steps)
+    until = present.now + timedelta(days=days)
+    both = Simulation(present, until, durations), Simulation(other, until, replace(durations, given=given))
+    reached = run_together(both, may_go_on)
+    before, after = (one.course(reached) for one in both)
     warned_before, warned_after = warnings(present, before), warnings(other, after)
     return Comparison(
         before,

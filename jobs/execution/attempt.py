@@ -44,6 +44,7 @@ class Attempt:
         self.log = LogWriter(rundir, spec.log_cap_bytes)
         self.pump = Pump(self.log, self.selector)
         self.job = 0
+        self.start_method = self.start_note = ""
         self.started_at: float | None = None
         self.status: int | None = None
         self.ended_by_us = ""
@@ -83,6 +84,7 @@ class Attempt:
         around = Surroundings(env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr)
         self.job = start_job(program, around)
         self.started_at, self.started = time.time(), time.monotonic()
+        self.start_method = "cold"
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
@@ -183,7 +185,8 @@ class Attempt:
     def result(self, kind: str, error: str, **facts: object) -> Result:
         self.log.close()
         log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
-        return Result(token=self.spec.token, kind=kind, error=error, log=log, **facts)  # type: ignore[arg-type]
+        start = {"start_method": self.start_method, "start_note": self.start_note}
+        return Result(token=self.spec.token, kind=kind, error=error, log=log, **start, **facts)  # type: ignore[arg-type]
 
 
 def listen_to_signals() -> int:

@@ -15,6 +15,7 @@ JSON_TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "dict[str, Any]": (dict,),
     "None": (type(None),),
 }  # fmt: skip
+START_METHODS = ("", "cold", "warm")
 LARGEST = {"exit_code": 1 << 31, "signal": 1 << 15, "descendants_ended": 1 << 31}  # what the store has room for
 
 
@@ -34,6 +35,11 @@ class Spec:
     kind: "script" (`body` is the name of its file in the run directory's job/), "script_path" (`body` is an absolute
     path) or "command" (`body` is a shell command). cores: ids to pin the whole tree to, or None. working_directory:
     absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
+    start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto".
+    memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
+    (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
+    threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
+    service is root.
     """
 
     token: str
@@ -53,6 +59,13 @@ class Spec:
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
     keep_workspace: bool = False
+    start: str = "auto"
+    memory_limit_bytes: int = 0
+    cpu_slots: int = 0
+    io_priority: str = "normal"
+    max_processes: int | None = None
+    max_file_bytes: int | None = None
+    run_as: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
@@ -72,6 +85,7 @@ class Result:
 
     node_refused: the machine did not give what the start needed.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
+    start_method: "warm" or "cold", as it was started, "" if it was not. start_note: why cold, where warm was wished.
     """
 
     token: str
@@ -87,6 +101,8 @@ class Result:
     descendants_ended: int = 0
     node_refused: bool = False
     log: dict[str, Any] = field(default_factory=dict)
+    start_method: str = ""
+    start_note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
@@ -101,7 +117,10 @@ class Result:
                 raise FormatError("result.json", f"{name} {str(value)[:40]!r}")
             if isinstance(value, int | float) and not 0 <= value < LARGEST.get(name, 1 << 63):  # nor is nan
                 raise FormatError("result.json", f"{name} {str(value)[:40]}")
-        values["error"] = values.get("error", "").encode("utf-8", "replace").decode()
+        if (method := values.get("start_method", "")) not in START_METHODS:
+            raise FormatError("result.json", f"start_method {method[:40]!r}")
+        for name in ("error", "start_note"):
+            values[name] = values.get(name, "").encode("utf-8", "replace").decode()
         return cls(**values)
 
 

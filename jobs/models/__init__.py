@@ -5,6 +5,7 @@ from jobs.models.backfill import Backfill
 from jobs.models.calendar import Calendar
 from jobs.models.dependency import Dependency
 from jobs.models.event import Event, FeedEpoch
+from jobs.models.idempotency import IdempotencyKey
 from jobs.models.instance import Instance
 from jobs.models.job import Job
 from jobs.models.limit import Limit
@@ -20,6 +21,7 @@ __all__ = [
     "Dependency",
     "Event",
     "FeedEpoch",
+    "IdempotencyKey",
     "Instance",
     "Job",
     "Limit",

@@ -1,22 +1,25 @@
-"""Jobs that are being deleted go when the last of their processes has ended, on a thread of its own.
+"""What has to go, on a thread of its own: jobs that are being deleted, and idempotency keys that are a day old.
 
-A long history takes its time, and no start has to wait for it.
+A job goes when the last of its processes has ended. A long history takes its time, and no start has to wait for it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+from datetime import datetime
 
 from django.db import DatabaseError, connection
 
 from jobs.service.clock import utc_now
-from jobs.store import leaving
+from jobs.service.every import Every
+from jobs.store import keys, leaving
 
 log = logging.getLogger(__name__)
 
 # Many instances end in a second; one look for all of them.
 REST_SECONDS = 1.0
+FORGET_EVERY_SECONDS = 600.0
 
 
 class Deletions:
@@ -25,6 +28,7 @@ class Deletions:
     def __init__(self) -> None:
         self._asked = threading.Event()
         self._closing = threading.Event()
+        self._forget = Every(FORGET_EVERY_SECONDS)
         self._thread = threading.Thread(target=self._work, name="deletions", daemon=True)
 
     def open(self) -> None:
@@ -52,8 +56,10 @@ class Deletions:
     def _try(self) -> None:
         try:
             finish_requested()
+            if self._forget.is_due():
+                forget_old_keys(utc_now())
         except DatabaseError as error:
-            log.warning("jobs that are being deleted could not be deleted now, tried again at the next beat: %s", error)
+            log.warning("what has to go could not be deleted now, tried again later: %s", error)
             connection.close()
 
 
@@ -63,4 +69,12 @@ def finish_requested() -> int:
     for job_id, actor in leaving.requested():
         _, running = leaving.finish(job_id, actor=actor, now=utc_now())
         gone += not running
+    return gone
+
+
+def forget_old_keys(now: datetime) -> int:
+    """Delete all idempotency keys that are a day old, a portion at a time. Raises django.db.DatabaseError."""
+    gone = 0
+    while portion := keys.forget_some(now):
+        gone += portion
     return gone

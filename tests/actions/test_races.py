@@ -1,11 +1,8 @@
 """Two at once, on both databases: one wins, and the other is told something true."""
 
-import threading
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.db import connections
 
 from jobs.actions import (
     InvalidInput,
@@ -21,31 +18,9 @@ from jobs.actions import (
 from jobs.actions.answers import ActionError
 from jobs.models import Dependency, Event, Instance, Job, Schedule
 from jobs.service.backfills import Backfills
-from tests.actions.places import HOURLY, NOW, make_instance, make_job
+from tests.actions.places import HOURLY, NOW, at_once, make_instance, make_job
 
 pytestmark = pytest.mark.usefixtures("each_database")
-
-
-def at_once(*actions: Callable[[], object]) -> list[object]:
-    """What each returned or why it refused, all begun together, each on a thread and a connection of its own."""
-    barrier = threading.Barrier(len(actions))
-    answers: list[object] = [None] * len(actions)
-
-    def act(place: int) -> None:
-        barrier.wait()
-        try:
-            answers[place] = actions[place]()
-        except ActionError as refusal:
-            answers[place] = refusal
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=act, args=(place,)) for place in range(len(actions))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    return answers
 
 
 def test_one_of_two_creates_wins():

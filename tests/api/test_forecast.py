@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from jobs import actions
+from jobs import actions, forecast
 from jobs.models import Event, Instance, Job, Node
 
 pytestmark = pytest.mark.django_db
@@ -87,6 +87,19 @@ def test_what_if_refuses_naming_the_field(api, problem, plan, fields, field):
     assert field in [error["field"] for error in errors]
 
 
+@pytest.mark.parametrize("ask", ["forecast", "what-if"])
+def test_answer_without_time_says_up_to_when_it_is_true(api, plan, monkeypatch, ask):
+    monkeypatch.setattr(forecast, "SECONDS_WHILE_SOMEBODY_WAITS", 0)
+    answer = api.get("forecast") if ask == "forecast" else api.send("forecast/what-if", job="report", cores=1)
+    found = answer.json()
+    assert (found["cut"], found["reached"]) == (True, found["from"])
+    assert "Ask for a shorter time" in found["cut_because"]
+
+
+def test_command_without_time_says_up_to_when_it_is_true(plan):
+    assert "Ask for a shorter time" in simulated(within=1e-6)
+
+
 def test_forecast_without_a_node_says_what_to_do(api, problem):
     assert "runscheduler" in problem(api.get("forecast"), 409)["detail"]
 
@@ -111,7 +124,9 @@ def test_command_says_which_duration_is_a_guess(plan):
     assert any("30 s are guessed" in note for note in found["notes"])
 
 
-@pytest.mark.parametrize("options", [{"days": 0}, {"days": 99}, {"guess": -1}, {"cores": 0}, {"job": ["nobody"]}])
+@pytest.mark.parametrize(
+    "options", [{"days": 0}, {"days": 99}, {"guess": -1}, {"within": 0}, {"cores": 0}, {"job": ["nobody"]}]
+)
 def test_command_refuses_with_a_sentence(plan, options):
     with pytest.raises(CommandError, match=r"expected|There is no job"):
         simulated(**options)

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import forecast
+from jobs.budget import Budget
 from jobs.core.decisions import Fire, Start, Stop
 from jobs.core.foresight import warnings
 from jobs.core.inputs import Ended, JobChanged, ScheduleChanged
 from jobs.core.policies import DEFAULT_POLICY, FirePolicy, Overlap
 from jobs.core.present import DurationFrom, Durations, Machine, Present, Underway
 from jobs.core.records import Demand, Instance, Job, Outcome
-from jobs.core.simulate import Simulation, simulate
+from jobs.core.simulate import Simulation, run_together, simulate
 from jobs.core.states import OutcomeKind, Status
 from jobs.core.triggers import FixedRate, Once
 from jobs.core.whatif import Change, what_if
@@ -86,17 +87,41 @@ def test_core_use_counts_slots_by_time():
     assert course.peak == 2
 
 
-def test_simulation_is_cut_and_says_so():
-    course = simulate(present([Job(1, usual_seconds=1)], [every(1, 60)]), days=1, most_steps=50)
+def asked(times: int):
+    """May go on so many times."""
+    left = iter(range(times))
+    return lambda: next(left, None) is not None
+
+
+def test_simulation_ends_where_it_may_not_go_on():
+    found = present([Job(1, usual_seconds=1)], [every(1, 60)])
+    course, whole = simulate(found, days=1, may_go_on=asked(50)), simulate(found, days=1)
     assert course.cut
     assert course.reached < course.until
-    assert any("Cut at" in note for note in forecast.shape(present([Job(1)]), course)["notes"])
+    begun = [run.started_at for run in whole.runs if run.started_at < course.reached]
+    assert [run.started_at for run in course.runs] == begun
+
+
+def test_forecast_without_time_says_up_to_when_it_is_true():
+    seconds = iter([0.0, *[2.9] * 30, 3.0])
+    found = present([Job(1, usual_seconds=1)], [every(1, 60)])
+    said = forecast.forecast(found, days=1, guess_seconds=60, budget=Budget(3, lambda: next(seconds)))
+    assert (said["cut"], said["reached"]) == (True, "2026-01-01T00:15:01+00:00")
+    assert said["cut_because"].startswith(
+        "Stopped at 2026-01-01 00:15 UTC after 3 s of computing: everything here is true up to then, "
+        "not up to 2026-01-02 00:00 UTC as asked."
+    )
+
+
+def test_forecast_of_all_that_was_asked_gives_no_cause():
+    said = forecast.forecast(present([]), days=1, guess_seconds=60, budget=Budget(3))
+    assert (said["cut"], said["cut_because"], said["reached"]) == (False, "", said["until"])
 
 
 def test_result_is_json_of_bounded_size():
     jobs = [Job(n, name=f"job {n}", usual_seconds=50) for n in range(1, 301)]
     found = present(jobs, [every(n, 600) for n in range(1, 301)], cores=8)
-    assert len(json.dumps(forecast.forecast(found, days=1, guess_seconds=60, most_steps=10_000))) < 500_000
+    assert len(json.dumps(forecast.forecast(found, days=1, guess_seconds=60, budget=Budget(600)))) < 500_000
 
 
 def test_replaced_one_ends_for_the_newer_one():
@@ -180,7 +205,7 @@ def crowd(seed: int) -> Present:
 def test_live_replay_gives_the_same_fires_and_starts(seed):
     found = crowd(seed)
     simulation = Recording(found, found.now + timedelta(hours=3), Durations())
-    simulation.run(100_000)
+    run_together([simulation], lambda: True)
     fires, starts = replayed(found, hours=3)
     assert simulation.fires == fires
     assert simulation.starts == starts
@@ -207,9 +232,9 @@ class Recording(Simulation):
 @given(st.integers(0, 10_000))
 def test_never_more_slots_than_there_are(seed):
     simulation = Recording(crowd(seed), NOW + timedelta(hours=1), Durations())
-    simulation.run(20_000)
+    reached = run_together([simulation], lambda: True)
     assert max(simulation.used) <= 4
-    assert max(part.most for part in simulation.course().parts) <= 4
+    assert max(part.most for part in simulation.course(reached).parts) <= 4
 
 
 @settings(max_examples=10, deadline=None)
@@ -277,6 +302,22 @@ def test_what_if_says_who_would_wait_longer():
     (longer,) = comparison.waits_longer
     assert (longer.job, longer.longest_before, longer.longest_after) == ("report", 0.0, 600.0)
     assert comparison.after.peak == 2
+
+
+@pytest.mark.parametrize("times", [0, 1, 7, 40, 111])
+def test_what_if_that_is_cut_compares_the_same_time(times):
+    found = crowd(3)
+    comparison = what_if(found, Change("job 1", cores=0), days=HOUR, may_go_on=asked(times))
+    reached = comparison.before.reached
+    assert comparison.after.reached == reached < comparison.before.until
+    alone = simulate(found, days=HOUR, may_go_on=asked(times))
+    begun = [run for run in alone.runs if run.started_at < reached]
+    assert [run.started_at for run in comparison.before.runs] == [run.started_at for run in begun]
+
+
+def test_change_that_changes_nothing_makes_nobody_wait_when_cut():
+    comparison = what_if(crowd(3), Change("job 1"), days=HOUR, may_go_on=asked(60))
+    assert (comparison.waits_longer, comparison.newly_skipped, comparison.new_warnings) == ((), (), ())
 
 
 def test_what_if_names_new_warnings():

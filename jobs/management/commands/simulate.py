@@ -9,13 +9,14 @@ from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
 from jobs import forecast
-from jobs.core.foresight import span, warnings
-from jobs.core.present import GUESS_SECONDS, Durations
-from jobs.core.simulate import MOST_STEPS, simulate
+from jobs.budget import Budget
+from jobs.core.foresight import span
+from jobs.core.present import GUESS_SECONDS
 from jobs.store import present
 from scheduler_site import preflight
 
 MOST_LINES = 20
+WITHIN_SECONDS = 300.0
 
 
 class Command(BaseCommand):
@@ -26,13 +27,23 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="everything as JSON, instead of a table")
         parser.add_argument("--job", action="append", default=[], metavar="NAME", help="show this job only; repeatable")
         parser.add_argument("--guess", type=float, default=GUESS_SECONDS, metavar="SECONDS")
+        parser.add_argument(
+            "--within",
+            type=float,
+            default=WITHIN_SECONDS,
+            metavar="SECONDS",
+            help=f"stop after so long ({WITHIN_SECONDS:g}) and say how far it got",
+        )
         parser.add_argument("--cores", type=int, help="on a machine with so many, instead of what the nodes have")
 
-    def handle(self, *_args: Any, days: float, guess: float, cores: int | None, **options: Any) -> None:
+    def handle(self, *_args: Any, days: float, guess: float, within: float, cores: int | None, **options: Any) -> None:
+        budget = Budget(within)
         if not 0 < days <= forecast.LONGEST_DAYS:
             raise CommandError(f"--days is {days:g}, expected above 0, up to {forecast.LONGEST_DAYS:g}.")
         if not 0 < guess <= 86_400:
             raise CommandError(f"--guess is {guess:g}, expected seconds above 0, up to 86,400.")
+        if not 0 < within <= 86_400:
+            raise CommandError(f"--within is {within:g}, expected seconds above 0, up to 86,400.")
         if cores is not None and not 1 <= cores <= 4096:
             raise CommandError(f"--cores is {cores}, expected 1 to 4,096.")
         preflight.check_data_folder(settings.DATA_DIR)
@@ -44,10 +55,7 @@ class Command(BaseCommand):
         unknown = [name for name in options["job"] if found.job_named(name) is None]
         if unknown:
             raise CommandError(f"There is no job {unknown[0]!r} that will run in this time.")
-        course = simulate(found, days=days, durations=Durations(guess), most_steps=MOST_STEPS)
-        warned = [one for one in warnings(found, course) if not options["job"] or one.job in options["job"]]
-        shape = forecast.shape(found, course, job_names=options["job"])
-        shape["warnings"] = [{"code": one.code, "job": one.job, "sentence": one.sentence} for one in warned]
+        shape = forecast.forecast(found, days=days, guess_seconds=guess, budget=budget, job_names=options["job"])
         if options["json"]:
             self.stdout.write(json.dumps(shape, indent=2))
         else:
@@ -58,7 +66,8 @@ def _table(shape: dict[str, Any]) -> list[str]:
     totals, use = shape["totals"], shape["core_use"]
     counts = ", ".join(f"{totals[what]:,} {what}" for what in ("fires", "starts", "waits", "skips"))
     used = f"{use['mean']:.1f} of {use['slots']} slots in use on average, {use['peak']} at most (at {use['peak_at']})"
-    lines = [f"From {shape['from']} to {shape['reached']}:", f"{counts}; {used}.", ""]
+    lines = [f"From {shape['from']} to {shape['reached']}:", f"{counts}; {used}."]
+    lines += [shape["cut_because"], ""] if shape["cut"] else [""]
     lines += [f"! {one['sentence']}" for one in shape["warnings"]] or ["No warnings."]
     head = (
         f"{'job':<30} {'cores':>5} {'takes':>9} {'from':>10} {'starts':>7} {'mean wait':>9} {'longest':>9} {'skips':>6}"
