@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
 from jobs.actions.options import OPTION_FIELDS
-from jobs.actions.running import raw_of_run, run_options_of
+from jobs.actions.running import raw_of_run
+from jobs.core.running import options_of
 from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
@@ -48,7 +49,7 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         start_deadline_seconds=job.start_deadline_seconds,
         max_running=job.max_running,
         rates=tuple(job.rates),
-        run=run_options_of(job),
+        run=options_of(job),
         keep_workspace=job.keep_workspace,
         tags=tuple(job.tags),
         notify_email=job.notify_email,

@@ -7,13 +7,11 @@ from typing import Any
 
 from jobs.actions.reading import Reader, shown
 from jobs.core.running import RUN_FIELDS, USUAL_RUN, CleanupAfter, IoPriority, RunOptions, StartMethod
-from jobs.models import Job
 
 MOST_PROCESSES = 4_194_304  # what Linux can number
 MOST_FILE_MB = 2_147_483_647
 UMASK = re.compile(r"[0-7]{3}|0[0-7]{3}")
 USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}\$?")
-MODEL_LISTS = ("cleanup_after",)
 
 
 def read_run_options(reader: Reader) -> RunOptions:
@@ -32,14 +30,9 @@ def read_run_options(reader: Reader) -> RunOptions:
     )
 
 
-def run_options_of(job: Job) -> RunOptions:
-    values = {name: getattr(job, name) for name in RUN_FIELDS}
-    return RunOptions(**values | {name: tuple(values[name]) for name in MODEL_LISTS})
-
-
 def raw_of_run(run: RunOptions) -> dict[str, Any]:
     values = {name: getattr(run, name) for name in RUN_FIELDS}
-    return values | {name: list(values[name]) for name in MODEL_LISTS}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _read_directory(reader: Reader) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 
 class StartMethod(StrEnum):
@@ -48,3 +49,9 @@ class RunOptions:
 
 USUAL_RUN = RunOptions()
 RUN_FIELDS = tuple(option.name for option in fields(RunOptions))
+
+
+def options_of(job: object) -> RunOptions:
+    """From anything that has them by these names."""
+    found: dict[str, Any] = {name: getattr(job, name) for name in RUN_FIELDS}
+    return RunOptions(**found | {"cleanup_after": tuple(found["cleanup_after"])})

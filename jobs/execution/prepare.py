@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jobs.execution import moment
+from jobs.execution.environment import slots
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.program import script_file
 from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
+MEGABYTE = 1024 * 1024
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 
@@ -48,7 +50,7 @@ def set_aside(path: Path) -> None:
 
 
 def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> Spec:
-    now = moment.now()
+    now, run = moment.now(), launch.run
     return Spec(
         token=launch.token,
         instance_id=launch.instance_id,
@@ -59,7 +61,16 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> S
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),
-        nice=UNPINNED_NICE if launch.allocation.virtual else 0,
+        start=run.start,
+        nice=min(19, run.nice + (UNPINNED_NICE if launch.allocation.virtual else 0)),
+        io_priority=run.io_priority,
+        umask=int(run.umask, 8),
+        run_as=run.run_as,
+        working_directory=run.working_directory,
+        memory_limit_bytes=launch.memory_limit_mb * MEGABYTE,
+        cpu_slots=slots(launch),
+        max_processes=run.max_processes,
+        max_file_bytes=run.max_file_mb * MEGABYTE if run.max_file_mb else None,
         timeout_seconds=launch.timeout_seconds,
         kill_grace_seconds=launch.kill_grace_seconds,
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from jobs import models
+from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
 
@@ -37,6 +38,7 @@ def _launch(attempt: models.Attempt) -> Launch:
         kill_grace_seconds=job.kill_grace_seconds,
         memory_limit_mb=attempt.memory_mb,
         env=dict(job.environment),
+        run=running.options_of(job),
         keep_workspace=settings.KEEP_WORKSPACES if job.keep_workspace is None else job.keep_workspace,
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,
         fence=attempt.pk,
