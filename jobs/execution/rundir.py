@@ -8,6 +8,8 @@
                   where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
     log/          what the job printed, if anything: see log.py
     samples       cores and memory that it used, over its time: see samples.py
+    progress.json how far it says to be: see markers.py
+    output/       the files that it wants kept: see outputs.py
     result.json   how it ended; its space is taken at the start, as result.json.tmp
     work/         the job's workspace
 
@@ -25,9 +27,9 @@ import signal
 import stat
 from typing import Any, Self
 
-SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
+SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
-SCRIPTS, LOG, WORK, SAMPLES = "job", "log", "work", "samples"
+SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 MAX_FILE_BYTES = 1 << 20
