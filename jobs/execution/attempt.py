@@ -13,19 +13,21 @@ import signal
 import time
 from types import FrameType
 
-from jobs.execution import moment
+from jobs.execution import moment, outputs
+from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.ending import Ending
+from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
+from jobs.execution.markers import Markers
 from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, STARTED, WORK, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, told_by
 from jobs.execution.samples import SampleFile
 from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
-from jobs.execution.verdict import CANCEL as CANCELLED
-from jobs.execution.verdict import TIMEOUT, verdict
+from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
 
 OOM_SCORE = b"-500"
 WAKE = 0
@@ -41,13 +43,16 @@ class Attempt:
         self.wake = listen_to_signals()
         self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
         rundir.make_dir(WORK)
+        rundir.make_dir(OUTPUT)
         self.log = LogWriter(rundir, spec.log_cap_bytes)
-        self.pump = Pump(self.log, self.selector)
+        self.markers = Markers(rundir, self.log.notice)
+        self.pump = Pump(self.log, self.selector, self.markers.feed)
         self.job = 0
         self.start_method = self.start_note = ""
         self.started_at: float | None = None
         self.status: int | None = None
-        self.ended_by_us = ""
+        self.ended_by_us: EndedByUs | None = None
+        self.confinement = Confinement(spec, self.log.notice)
         self.ending: Ending | None = None
 
     def run(self) -> Result:
@@ -78,17 +83,25 @@ class Attempt:
         if spec.cores:
             pin(spec.cores)
         if spec.nice:
-            os.nice(spec.nice)
-        directory = spec.working_directory or f"{self.rundir.path}/{WORK}"
-        env = {**spec.env, "ROTA_WORKSPACE": f"{self.rundir.path}/{WORK}"}
-        around = Surroundings(env, directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr)
+            be_nice(spec.nice)
+        told = told_by(self.rundir.path)
+        directory = spec.working_directory or told["ROTA_WORKSPACE"]
+        stdout, stderr, limits = self.pump.stdout, self.pump.stderr, self.limits()
+        around = Surroundings({**spec.env, **told}, directory, spec.umask, lower_oom_score(), stdout, stderr, limits)
         self.job = start_job(program, around)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold"
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
+        self.confinement.begin()
         self.tell_started()
+
+    def limits(self) -> Limits:
+        limits = limits_of(self.spec, self.confinement.before_start())
+        if limits.user:
+            hand_over(self.rundir.path, limits.user)
+        return limits
 
     def tell_started(self) -> None:
         job = process(self.job)
@@ -115,18 +128,28 @@ class Attempt:
                 self.pump.pump(key.fd, key.data)
 
     def next_moment(self) -> float:
-        if self.ending:
-            return min(self.ending.next_at, self.usage.next_at)
-        return min(self.timeout_at, self.usage.next_at)
+        last = self.ending.next_at if self.ending else self.timeout_at
+        return min(last, self.usage.next_at, self.confinement.next_at)
 
     def on_time(self, now: float) -> None:
         if now >= self.usage.next_at:
             self.usage.sample()
+            self.markers.look()
+        if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
+            self.on_passed(passed, now)
         if self.ending:
             if now >= self.ending.next_at and (count := self.ending.step(now)):
                 self.log.notice(f"KILL sent to {processes(count)} that did not end")
         elif now >= self.timeout_at and self.reap() and self.status is None:
-            self.end(TIMEOUT, f"time limit of {self.spec.timeout_seconds:g} s reached")
+            limit = self.spec.timeout_seconds or 0.0
+            self.end(timed_out(limit), f"time limit of {limit:g} s reached")
+
+    def on_passed(self, passed: Passed, now: float) -> None:
+        """No grace: what it takes meanwhile, others lack."""
+        if self.ending:
+            self.ending.hasten(now)
+        elif self.reap() and self.status is None:
+            self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
 
     def on_signals(self, numbers: bytes) -> None:
         """A TERM means: look whether there is the wish. Without one it is a stray, as at a shutdown of the machine."""
@@ -143,26 +166,29 @@ class Attempt:
                 return False
             if pid == self.job:
                 self.status, self.job_ended_at, self.job_ended = status, time.time(), time.monotonic()
+                self.ended_by_us = self.ended_by_us or self.out_of_memory()
             elif pid == 0:
                 if self.status is not None and not self.ending:
-                    self.end("", "the job has ended and left processes")
+                    self.end(self.ended_by_us, "the job has ended and left processes")
                 return True
 
-    def end(self, ended_by_us: str, why: str) -> None:
-        self.ended_by_us = ended_by_us
-        self.ending = Ending(self.job, self.spec.kill_grace_seconds, time.monotonic())
+    def end(self, by_us: EndedByUs | None, why: str, grace_seconds: float | None = None) -> None:
+        self.ended_by_us = by_us
+        grace = self.spec.kill_grace_seconds if grace_seconds is None else grace_seconds
+        self.ending = Ending(self.job, grace, time.monotonic(), self.confinement.kill)
         if count := self.ending.begin():
-            grace = f"KILL follows in {self.spec.kill_grace_seconds:g} s"
-            self.log.notice(f"{why}: TERM sent to {processes(count)}, {grace}")
+            self.log.notice(f"{why}: TERM sent to {processes(count)}, KILL follows in {grace:g} s")
 
     # --- End ---
 
     def ended(self) -> Result:
         self.pump.drain()
+        self.markers.end()
+        outputs.settle(self.rundir, self.spec.output_cap_bytes, self.log.notice)
         ended = self.ending
         if self.status is None:  # given up on processes that are not ours to end, the job's own among them
             self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
-        found = verdict(self.status, self.ended_by_us, self.spec.timeout_seconds)
+        found = verdict(self.status, self.ended_by_us)
         left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return self.result(
@@ -176,7 +202,13 @@ class Attempt:
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
+            value=self.markers.result,
         )
+
+    def out_of_memory(self) -> EndedByUs | None:
+        """The kernel has ended some of it, and the job has ended before that was seen."""
+        passed = self.confinement.out_of_memory(self.usage.peak_bytes())
+        return EndedByUs(passed.kind, passed.error) if passed else None
 
     def not_started(self, kind: str, error: str) -> Result:
         self.log.notice(error)

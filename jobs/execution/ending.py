@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 
 from jobs.execution.tree import Process, descendants, kill_children, kill_groups, send_all
 
@@ -15,10 +16,13 @@ KILL_AGAIN_SECONDS = (0.01, 0.05, 0.2, 1.0)  # between looks after KILL: a proce
 
 
 class Ending:
-    """One ending of all that descends from this process. All moments are monotonic seconds."""
+    """One ending of all that descends from this process. All moments are monotonic seconds. `kill_also`: what KILLs
+    them in one go, where the kernel can.
+    """
 
-    def __init__(self, leader: int, grace_seconds: float, now: float) -> None:
+    def __init__(self, leader: int, grace_seconds: float, now: float, kill_also: Callable[[], None]) -> None:
         self._leader = leader
+        self._kill_also = kill_also
         self._grace = grace_seconds
         self._kill_at = now + grace_seconds
         self._kills = 0
@@ -39,11 +43,17 @@ class Ending:
             self.refused = list(send_all(found, number))
         return len(found)
 
+    def hasten(self, now: float) -> None:
+        """No grace any more: it has passed a limit meanwhile."""
+        self._kill_at = min(self._kill_at, now)
+        self.next_at = min(self.next_at, now)
+
     def step(self, now: float) -> int:
         """KILL to all that are left once the grace is over; to be called at `next_at`. Returns how many there were."""
         if now < self._kill_at:
             return 0
         found = self._look()
+        self._kill_also()
         kill_groups(found)
         kill_children()
         self.refused = list(send_all(found, signal.SIGKILL))

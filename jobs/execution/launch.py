@@ -27,6 +27,7 @@ class Launch:
     kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
+    upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -46,6 +47,8 @@ class Launch:
     run: RunOptions = USUAL_RUN
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
+    output_cap_bytes: int = 100 * 1024 * 1024
+    upstream_results: str = ""
     start_before: datetime | None = None
     fence: int | None = None
 

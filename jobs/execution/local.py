@@ -10,11 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from jobs.execution import cgroup_search
 from jobs.execution.environment import NODE_FILE, environment_of
 from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind, Report
 from jobs.execution.launching import LauncherProcess
 from jobs.execution.loop import Loop
-from jobs.execution.settle import NEVER_RAN, Gone, Holder, left_of, lost, outcome_of, settle, started_facts, utc
+from jobs.execution.settle import NEVER_RAN, Gone, Holder, lost, outcome_of, settle, started_facts, utc
 from jobs.execution.spec import Result
 from jobs.execution.starter import Starter
 from jobs.execution.watcher import Watcher
@@ -31,8 +32,9 @@ class LocalExecutor:
         self._data_dir = data_dir
         self._runs = data_dir / "runs"
         self._logs = data_dir / "logs"
+        self._cgroups = cgroup_search.bases(data_dir)
         self._loop = Loop("executor")
-        self._watcher = Watcher(self._loop, report, self._runs)
+        self._watcher = Watcher(self._loop, report, self._runs, self._cgroups)
         self._starter = Starter(
             self._loop,
             self._watcher,
@@ -41,12 +43,14 @@ class LocalExecutor:
             start_launcher=partial(LauncherProcess, python, self._logs / "launcher.log"),
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,
+            cgroups=self._cgroups,
         )
 
     def open(self) -> None:
         """Begin to work. OSError if the data folder cannot be written."""
         for folder in (self._data_dir, self._runs, self._logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        cgroup_search.sweep(self._cgroups)
         self._loop.start()
 
     def close(self) -> None:
@@ -57,6 +61,7 @@ class LocalExecutor:
         self._loop.post(self._watcher.forget_all)
         self._loop.stop()
         self._starter.close()
+        cgroup_search.sweep(self._cgroups)
 
     def launch(self, launch: Launch) -> None:
         """Start the attempt, whose row must be durable. Returns at once: what comes of it is reported."""
@@ -76,7 +81,7 @@ class LocalExecutor:
         with self._watcher.settling:
             settled = settle(path)
         vanished = settled is NEVER_RAN and not Path(path).exists()  # it did run, if something of it is alive
-        if settled is NEVER_RAN and not (vanished and left_of(path, ref.token)):
+        if settled is NEVER_RAN and not (vanished and self._watcher.left_of(ref)):
             return Recovery(RecoveryKind.NEVER_RAN)
         if isinstance(settled, Result):
             return Recovery(RecoveryKind.ENDED, outcome_of(settled))
@@ -84,7 +89,7 @@ class LocalExecutor:
         facts = started_facts(path)
         if isinstance(settled, Holder):
             self._loop.post(partial(self._watcher.adopt, ref, settled, started=bool(facts)))
-        elif left_of(path, ref.token):
+        elif self._watcher.left_of(ref):
             self._loop.post(partial(self._watcher.sweep, ref, why))
         else:
             return Recovery(RecoveryKind.LOST, lost(path, ref.token, 0, why))

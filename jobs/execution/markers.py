@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jobs.execution.rundir import PROGRESS, NotAFileError, RunDir
+from jobs.execution.rundir import PROGRESS, PROGRESS_FILE, RESULT_FILE, WORK, NotAFileError, RunDir
 
 MARK = b"::rota "
 LINE = b"\n" + MARK
@@ -49,6 +50,7 @@ class Markers:
         self._open: bytes | None = b""  # the line that has begun, if it may be one of these
         self._written: Progress | None = None
         self._write_at = 0.0
+        self._seen: dict[str, bytes] = {}
 
     def feed(self, data: bytes) -> None:
         """A flood costs one search of each read."""
@@ -68,7 +70,7 @@ class Markers:
             self.take(self._open[len(MARK) :])
         self._open = b""
         self._write_at = 0.0
-        self.write()
+        self.look()
 
     def take(self, line: bytes) -> None:
         """What follows the mark."""
@@ -97,6 +99,22 @@ class Markers:
         self._complaints += 1
         if self._complaints <= MOST_COMPLAINTS:
             self._complain(f"not understood: {what}")
+
+    def look(self) -> None:
+        """At the files in which the job may say the same; the latest of either counts."""
+        for name, take in ((PROGRESS_FILE, self.take_progress), (RESULT_FILE, self.take_result)):
+            content = self._read(name)
+            if content is not None and content.strip() and content != self._seen.get(name):
+                self._seen[name] = content
+                take(content)
+        self.write()
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            with os.fdopen(self._rundir.open(f"{WORK}/{name}", os.O_RDONLY), "rb") as file:
+                return file.read(LONGEST_RESULT + 1)
+        except (OSError, NotAFileError):  # not there, or something that nobody can read
+            return None
 
     def write(self) -> None:
         """The latest progress, for those that watch; later if the last time was just now."""

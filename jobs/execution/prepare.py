@@ -18,6 +18,7 @@ from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
 MEGABYTE = 1024 * 1024
+UPSTREAMS = "upstreams.json"
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 
@@ -25,15 +26,22 @@ def path_of(runs: Path, ref: AttemptRef) -> Path:
     return runs / str(ref.instance_id) / f"{ref.attempt}-{ref.token[:8]}"
 
 
-def prepare(runs: Path, launch: Launch, env: Mapping[str, str], python: str) -> Path:
-    """Make the directory with all that the runner needs. OSError if the disk does not let us."""
+def prepare(
+    runs: Path, launch: Launch, env: Mapping[str, str], python: str, cgroups: Mapping[str, str] | None = None
+) -> Path:
+    """Make the directory with all that the runner needs. OSError if the disk does not let us. cgroups: see Spec."""
     path = path_of(runs, launch.ref)
     set_aside(path)
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
+        if launch.kind == "script" or launch.upstream_results:
+            rundir.make_dir(SCRIPTS)
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
-        rundir.write_json(SPEC, spec_of(launch, body, env, python).to_json())
+        if launch.upstream_results:
+            write_file(rundir, UPSTREAMS, launch.upstream_results)
+            env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{SCRIPTS}/{UPSTREAMS}"}
+        rundir.write_json(SPEC, spec_of(launch, body, env, python, cgroups or {}).to_json())
     return path
 
 
@@ -49,7 +57,7 @@ def set_aside(path: Path) -> None:
         number += 1
 
 
-def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> Spec:
+def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgroups: Mapping[str, str]) -> Spec:
     now, run = moment.now(), launch.run
     return Spec(
         token=launch.token,
@@ -75,7 +83,9 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str) -> S
         kill_grace_seconds=launch.kill_grace_seconds,
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
         log_cap_bytes=launch.log_cap_bytes,
+        output_cap_bytes=launch.output_cap_bytes,
         keep_workspace=launch.keep_workspace,
+        cgroups=dict(cgroups),
     )
 
 
@@ -88,12 +98,15 @@ def cores_to_pin(launch: Launch) -> list[int] | None:
 
 def write_script(rundir: RunDir, text: str) -> str:
     """Write the script and return the name of its file, by which the runner sees how to run it."""
-    rundir.make_dir(SCRIPTS)
     name = script_file(text)
+    write_file(rundir, name, text)
+    return name
+
+
+def write_file(rundir: RunDir, name: str, text: str) -> None:
     fd = rundir.open(f"{SCRIPTS}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
         os.fchmod(fd, PRIVATE_DIR)  # may be executed
     finally:
         os.close(fd)
-    return name

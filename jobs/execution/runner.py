@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 
+from jobs.execution import cgroups
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
@@ -36,6 +37,8 @@ def run(path: str, notes: int) -> None:
     reserve_result(rundir)
     spec, result, make_room = live(rundir, notes)
     report(rundir, result, make_room)
+    if spec:
+        cgroups.remove(spec.cgroups, spec.token)
     if spec and not spec.keep_workspace:
         clear_workspace(f"{path}/{WORK}")
 

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from jobs.execution import moment
 from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
 from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
-from jobs.execution.tree import Process, marked, send_all
+from jobs.execution.tree import Process, marked, process, send_all
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +93,7 @@ def outcome_of(result: Result) -> Outcome:
         cpu_seconds=result.cpu_seconds,
         peak_memory_bytes=result.peak_memory_bytes,
         descendants_ended=result.descendants_ended,
+        result=result.value,
     )
 
 
@@ -111,13 +113,14 @@ def started_facts(path: str) -> dict[str, Any]:
 # --- An attempt whose runner is gone ---
 
 
-def left_of(path: str, token: str) -> list[Process]:
-    """What is alive of it."""
+def left_of(path: str, token: str, inside: Collection[int] = ()) -> list[Process]:
+    """What is alive of it. `inside`: process ids in its cgroups."""
     facts = started_facts(path)
     leader = None
     if facts.get("boot_id") == moment.boot_id():
         leader = Process(facts["pid"], 0, facts["pid"], facts["pid"], "", facts["ticks"])
-    return [one for one in marked(token, leader) if one.pid != os.getpid()]
+    found = {one.pid: one for one in (*marked(token, leader), *filter(None, map(process, inside))) if one.alive}
+    return [one for pid, one in found.items() if pid != os.getpid()]
 
 
 def kill(found: list[Process]) -> None:

@@ -13,10 +13,10 @@ import signal
 from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
+from jobs.execution.limits import LIBC, Limits, take_on
 from jobs.execution.program import Program, StartError, check_readable, explain_exec, explained
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LIBC = ctypes.CDLL(None, use_errno=True)
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 
@@ -28,6 +28,7 @@ class Surroundings(NamedTuple):
     oom_score_adj: int | None  # to set back in the job, where the runner has changed its own
     stdout: int
     stderr: int
+    limits: Limits
 
 
 def prctl(option: int, value: int) -> None:
@@ -72,13 +73,13 @@ def start_job(program: Program, around: Surroundings) -> int:
 def become_job(program: Program, around: Surroundings, runner: int, tell: int) -> NoReturn:
     try:
         os.setsid()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != runner:  # it died before the line above took hold
-            os._exit(1)
+        die_with(runner)
         tell = take_descriptors(around, tell)
         default_signals()
         os.umask(around.umask)
         set_oom_score(around.oom_score_adj)
+        take_on(around.limits)
+        die_with(runner)  # again: a change of user lets go of it
         enter(around.directory)
         if program.checked:
             check_readable(program.checked)
@@ -88,6 +89,12 @@ def become_job(program: Program, around: Surroundings, runner: int, tell: int) -
     except BaseException as error:  # noqa: BLE001 whatever it is, it must not go on as a second runner
         os.write(tell, f"{program.file}\0{type(error).__name__}: {error}".encode("utf-8", "surrogateescape"))
     os._exit(127)
+
+
+def die_with(runner: int) -> None:
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != runner:  # it died before the line above took hold
+        os._exit(1)
 
 
 def take_descriptors(around: Surroundings, tell: int) -> int:

@@ -39,7 +39,7 @@ class Spec:
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
-    service is root.
+    service is root. cgroups: by controller the folder in which the attempt may have a cgroup, see cgroups.py.
     """
 
     token: str
@@ -58,6 +58,7 @@ class Spec:
     kill_grace_seconds: float = 10.0
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
+    output_cap_bytes: int = 100 * 1024 * 1024
     keep_workspace: bool = False
     start: str = "auto"
     memory_limit_bytes: int = 0
@@ -66,6 +67,7 @@ class Spec:
     max_processes: int | None = None
     max_file_bytes: int | None = None
     run_as: str = ""
+    cgroups: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
@@ -84,6 +86,7 @@ class Result:
     """How the attempt ended. `kind` is a value of OutcomeKind; moments are seconds since the epoch.
 
     node_refused: the machine did not give what the start needed.
+    value: the JSON that the job gave as its result.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
     start_method: "warm" or "cold", as it was started, "" if it was not. start_note: why cold, where warm was wished.
     """
@@ -99,6 +102,7 @@ class Result:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    value: str = ""
     node_refused: bool = False
     log: dict[str, Any] = field(default_factory=dict)
     start_method: str = ""

@@ -45,8 +45,9 @@ class Starter:
         start_launcher: Callable[[], LauncherProcess],
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
+        cgroups: Mapping[str, str],
     ) -> None:
-        """start_launcher: OSError if it cannot be started. environment: that of the job."""
+        """start_launcher: OSError if it cannot be started. environment: that of the job. cgroups: see Spec."""
         self._loop = loop
         self._watcher = watcher
         self._report = report
@@ -54,6 +55,7 @@ class Starter:
         self._start_launcher = start_launcher
         self._environment = environment
         self._python = python
+        self._cgroups = cgroups
         self._launcher: LauncherProcess | None = None
         self._waiting: deque[Wanted] = deque()
         self._unanswered: deque[Wanted] = deque()
@@ -89,7 +91,7 @@ class Starter:
         wanted.tries += 1
         launch = wanted.launch
         try:
-            prepare(self._runs, launch, self._environment(launch), self._python)
+            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:

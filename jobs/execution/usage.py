@@ -65,10 +65,14 @@ class Usage:
 
 
 class Use(NamedTuple):
-    """Of one process: its resident memory, and its time on cores with that of the children it has waited for."""
+    """Of one process: its resident memory, its time on cores with that of the children it has waited for, its threads.
+    One that only waits to be reaped is not alive.
+    """
 
     memory_bytes: int
     cpu_seconds: float
+    threads: int
+    alive: bool
 
 
 def use_of(pid: int) -> Use | None:
@@ -77,7 +81,8 @@ def use_of(pid: int) -> Use | None:
     if not content:
         return None
     words = content[content.rindex(b")") + 2 :].split()
-    return Use(int(words[21]) * PAGE_BYTES, sum(map(int, words[11:15])) / TICKS_A_SECOND)
+    seconds = sum(map(int, words[11:15])) / TICKS_A_SECOND
+    return Use(int(words[21]) * PAGE_BYTES, seconds, max(1, int(words[17])), words[0] not in (b"Z", b"X"))
 
 
 def waited_for() -> float:

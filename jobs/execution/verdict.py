@@ -6,8 +6,6 @@ import os
 import signal
 from typing import NamedTuple
 
-CANCEL, TIMEOUT = "cancelled", "timeout"
-
 
 class Verdict(NamedTuple):
     """`kind` is a value of OutcomeKind; `error` is empty on success."""
@@ -18,15 +16,26 @@ class Verdict(NamedTuple):
     signal: int | None = None
 
 
-def verdict(status: int, ended_by_us: str, timeout_seconds: float | None) -> Verdict:
-    """`status` as wait() gave it; `ended_by_us`: CANCEL, TIMEOUT or "" if the job's end was its own."""
+class EndedByUs(NamedTuple):
+    """That the runner told the job to end, and why: the kind of outcome and its sentence."""
+
+    kind: str
+    error: str
+
+
+CANCELLED = EndedByUs("cancelled", "was cancelled while it ran")
+
+
+def timed_out(seconds: float) -> EndedByUs:
+    return EndedByUs("timeout", f"ran longer than its time limit of {seconds:g} s and was ended")
+
+
+def verdict(status: int, by_us: EndedByUs | None) -> Verdict:
+    """`status` as wait() gave it; `by_us`: None if the job's end was its own."""
     code = os.waitstatus_to_exitcode(status)
     exit_code, number = (code, None) if code >= 0 else (None, -code)
-    if ended_by_us == TIMEOUT:
-        return Verdict(TIMEOUT, f"ran longer than its time limit of {timeout_seconds:g} s and was ended",
-                       exit_code, number)  # fmt: skip
-    if ended_by_us == CANCEL:
-        return Verdict(CANCEL, "was cancelled while it ran", exit_code, number)
+    if by_us:
+        return Verdict(by_us.kind, by_us.error, exit_code, number)
     if number is not None:
         return Verdict("failed", f"killed by signal {number} ({signal_name(number)}){hint(number)}", None, number)
     if exit_code:
@@ -35,9 +44,9 @@ def verdict(status: int, ended_by_us: str, timeout_seconds: float | None) -> Ver
 
 
 def hint(number: int) -> str:
-    if number != signal.SIGKILL:
-        return ""
-    return ", not by Rota: by another process, or by the kernel because memory ran out"
+    if number == signal.SIGKILL:
+        return ", not by Rota: by another process, or by the kernel because memory ran out"
+    return ": a file that it wrote became larger than it may be" if number == signal.SIGXFSZ else ""
 
 
 def signal_name(number: int) -> str:

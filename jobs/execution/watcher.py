@@ -6,12 +6,13 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from jobs.execution import cgroups
 from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
 from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
@@ -30,6 +31,7 @@ from jobs.execution.settle import (
     utc,
 )
 from jobs.execution.spec import Result
+from jobs.execution.tree import Process
 
 
 class Watched:
@@ -67,11 +69,13 @@ class Watched:
 
 
 class Watcher:
-    def __init__(self, loop: Loop, report: Callable[[Report], None], runs: Path) -> None:
+    def __init__(self, loop: Loop, report: Callable[[Report], None], runs: Path, bases: Mapping[str, str]) -> None:
+        """`bases`: by controller the folder with the cgroups of attempts."""
         self.settling = threading.Lock()  # record locks are the process's: two threads would both get one
         self._loop = loop
         self._report = report
         self._runs = runs
+        self._bases = bases
         self._watched: dict[AttemptRef, Watched] = {}
 
     def path(self, ref: AttemptRef) -> str:
@@ -164,14 +168,22 @@ class Watcher:
 
     def _sweep(self, ref: AttemptRef, ended: set[tuple[int, int]], why: str) -> None:
         path = self.path(ref)
-        while found := left_of(path, ref.token):
+        while found := self.left_of(ref):
             ended.update((one.pid, one.started) for one in found)
             kill(found)
+            for folder in cgroups.folders_of(self._bases, ref.token):
+                cgroups.kill_all(folder)
             with suppress(ProcessLookupError):
                 pidfd = os.pidfd_open(found[0].pid)
                 self._loop.on_readable(pidfd, partial(self._sweep_on, ref, ended, why, pidfd))
                 return
+        cgroups.remove(self._bases, ref.token)
         self._report(Ended(ref, lost(path, ref.token, len(ended), why)))
+
+    def left_of(self, ref: AttemptRef) -> list[Process]:
+        """What is alive of an attempt whose runner is gone."""
+        inside = {pid for folder in cgroups.folders_of(self._bases, ref.token) for pid in cgroups.members(folder)}
+        return left_of(self.path(ref), ref.token, inside)
 
     def _sweep_on(self, ref: AttemptRef, ended: set[tuple[int, int]], why: str, pidfd: int) -> None:
         self._loop.no_longer(pidfd)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from django.conf import settings
 
 from jobs import models
 from jobs.core.inputs import Began, Ended
+from jobs.execution import abilities
 from jobs.execution.launch import Report, Started
 from jobs.execution.local import LocalExecutor
 from jobs.service import registration
@@ -33,6 +35,7 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
+        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing()))
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )

@@ -34,7 +34,7 @@ def world(monkeypatch):
 
 
 def test_term_first_kill_after_the_grace(world):
-    end = Ending(OURS.pid, 10.0, now=0.0)
+    end = Ending(OURS.pid, 10.0, 0.0, list)
     assert end.begin() == 2
     assert end.step(9.9) == 0
     assert (OURS, signal.SIGKILL) not in world.sent
@@ -43,7 +43,7 @@ def test_term_first_kill_after_the_grace(world):
 
 
 def test_kill_is_repeated_at_growing_distances(world):
-    end = Ending(OURS.pid, 1.0, now=0.0)
+    end = Ending(OURS.pid, 1.0, 0.0, list)
     moments = [end.next_at]
     for _ in range(5):
         assert end.step(end.next_at) == len(world.alive)
@@ -52,14 +52,14 @@ def test_kill_is_repeated_at_growing_distances(world):
 
 
 def test_job_itself_is_no_descendant_of_its_own(world):
-    end = Ending(OURS.pid, 1.0, now=0.0)
+    end = Ending(OURS.pid, 1.0, 0.0, list)
     assert end.begin() == len(world.alive)
     assert end.descendants_ended == 1
 
 
 def test_processes_of_others_are_given_up_after_a_second_grace(world):
     world.refusing = world.alive = [THEIRS]
-    end = Ending(OURS.pid, 10.0, now=0.0)
+    end = Ending(OURS.pid, 10.0, 0.0, list)
     end.begin()
     assert end.step(10.0)
     assert not end.given_up
@@ -70,7 +70,7 @@ def test_processes_of_others_are_given_up_after_a_second_grace(world):
 
 def test_nothing_is_given_up_while_one_can_be_signalled(world):
     world.refusing = [THEIRS]
-    end = Ending(OURS.pid, 1.0, now=0.0)
+    end = Ending(OURS.pid, 1.0, 0.0, list)
     end.step(100.0)
     assert not end.given_up
 

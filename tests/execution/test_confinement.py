@@ -1,0 +1,198 @@
+"""A job is held to its cores, memory and number of processes: by cgroups where they may be made, else by looks."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.execution import cgroup_search, cgroups
+from tests.execution.running import is_alive, until
+
+MEGABYTE = 1024 * 1024
+EATER = """
+import sys, time
+print("ready", flush=True)
+kept = []
+while True:
+    kept.append(bytearray(b"x" * 4_000_000))
+    time.sleep(0.002)
+"""
+BURNERS = """
+import hashlib, os, threading, time
+end = time.monotonic() + 1.5
+def burn():
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    while time.monotonic() < end:
+        hashlib.pbkdf2_hmac("sha256", b"x", b"y", 20_000)
+threads = [threading.Thread(target=burn) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+
+
+@pytest.fixture(autouse=True)
+def swept(tmp_path):
+    yield
+    cgroup_search.sweep(cgroup_search.bases(tmp_path))
+
+
+@pytest.fixture
+def made(tmp_path):
+    """made(controller): where attempts get cgroups, or the reason why there is no test."""
+
+    def bases(*controllers):
+        for controller in controllers:
+            if reason := cgroup_search.found().refusals.get(controller):
+                pytest.skip(f"no cgroup for {controller} may be made here: {reason}")
+        return cgroup_search.bases(tmp_path)
+
+    return bases
+
+
+@pytest.fixture(params=["by the kernel", "by looks"])
+def bases(request, made):
+    return made("memory") if request.param == "by the kernel" else {}
+
+
+@pytest.fixture
+def core():
+    return min(os.sched_getaffinity(0))
+
+
+# --- Memory ---
+
+
+def test_job_past_its_memory_is_ended_and_nothing_else(attempt, bases):
+    other = attempt("echo ready; exec sleep 600", memory_limit_bytes=64 * MEGABYTE, cgroups=bases)
+    other.prints("ready")
+    result = attempt(EATER, "script", memory_limit_bytes=64 * MEGABYTE, cgroups=bases).result()
+    assert result.kind == "memory_exceeded"
+    assert result.error.startswith("used more memory than its limit of 64 MB and was ended; its peak was ")
+    assert is_alive(other.job)
+
+
+def test_memory_is_that_of_the_whole_tree(attempt, bases):
+    child = f"{sys.executable} -c 'x = bytearray(b\"x\" * 30_000_000); print(1); import time; time.sleep(60)'"
+    running = attempt(f"{child} & {child} & {child} & wait", memory_limit_bytes=64 * MEGABYTE, cgroups=bases)
+    assert running.result().kind == "memory_exceeded"
+    assert running.alive() == []
+
+
+def test_pages_that_processes_share_count_once(attempt):
+    """Each of five resides on the 40 MB of their parent: 200 MB by residence, 40 by share."""
+    body = (
+        "import os, time; x = bytearray(b'x' * 40_000_000)\n"
+        "for _ in range(5):\n    if not os.fork():\n        time.sleep(0.6); os._exit(0)\n"
+        "for _ in range(5): os.wait()\n"
+    )
+    assert attempt(body, "script", memory_limit_bytes=128 * MEGABYTE).result().kind == "success"
+
+
+def test_peak_below_the_limit_is_no_matter(attempt, bases):
+    body = "x = bytearray(b'x' * 30_000_000); import time; time.sleep(0.3)"
+    assert attempt(body, "script", memory_limit_bytes=128 * MEGABYTE, cgroups=bases).result().kind == "success"
+
+
+def test_cancel_stays_a_cancel_past_the_memory(attempt, bases):
+    body = EATER.replace("import sys, time", "import signal, sys, time; signal.signal(15, signal.SIG_IGN)").replace(
+        "kept = []", "kept = []; sys.stdin.read(); time.sleep(0.5)"
+    )
+    running = attempt(body, "script", memory_limit_bytes=64 * MEGABYTE, cgroups=bases, kill_grace_seconds=60)
+    running.prints("ready")
+    running.cancel()
+    assert (running.result().kind, running.result().signal) == ("cancelled", signal.SIGKILL)
+
+
+def test_oom_kill_of_a_child_is_the_end_of_the_job(attempt, made):
+    """The kernel chooses one process; its parent went on as if nothing had been."""
+    eater = f"{sys.executable} -c 'x = bytearray(b\"x\" * 200_000_000)'"
+    running = attempt(f"{eater}; echo $?; exec sleep 600", memory_limit_bytes=64 * MEGABYTE,
+                      cgroups=made("memory"))  # fmt: skip
+    assert running.result().kind == "memory_exceeded"
+
+
+# --- Processes ---
+
+
+def test_fork_beyond_the_limit_is_refused_by_the_kernel(attempt, made):
+    body = (
+        "import os, time\n"
+        "try:\n    while True:\n        if not os.fork(): time.sleep(60)\n"
+        "except BlockingIOError as error:\n    print(error)"
+    )
+    running = attempt(body, "script", max_processes=10, cgroups=made("pids"))
+    assert (running.result().kind, running.result().descendants_ended) == ("success", 9)
+    assert "Resource temporarily unavailable" in running.text
+
+
+def test_job_with_too_many_processes_is_ended_where_forks_cannot_be_refused(attempt):
+    running = attempt("for i in $(seq 30); do sleep 60 & done; sleep 60", max_processes=10)
+    result = running.result()
+    assert result.kind == "failed"
+    assert "processes and threads, more than the 10 that it may have, and was ended" in result.error
+    assert running.alive() == []
+
+
+def test_threads_count_as_processes(attempt):
+    body = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(60,)).start()"
+    assert "more than the 10 that it may have" in attempt(body, "script", max_processes=10).result().error
+
+
+# --- Cores ---
+
+
+def test_job_that_resets_its_affinity_gets_no_second_core(attempt, made, core):
+    result = attempt(BURNERS, "script", cores=[core], cpu_slots=1, cgroups=made("cpuset")).result()
+    assert result.kind == "success"
+    assert result.cpu_seconds <= 1.05 * result.duration_seconds
+
+
+def test_job_without_cores_of_its_own_gets_its_share(attempt, made):
+    """A quota: what it took before its first look, and what is lent to each core, is the margin."""
+    result = attempt(BURNERS, "script", cpu_slots=1, cgroups=made("cpu")).result()
+    assert result.cpu_seconds <= 1.2 * result.duration_seconds
+
+
+def test_job_that_leaves_its_cores_is_put_back_where_it_cannot_be_fenced(attempt, core):
+    body = "import os, time; os.sched_setaffinity(0, range(os.cpu_count())); print('free', flush=True); time.sleep(600)"
+    running = attempt(body, "script", cores=[core])
+    running.prints("free")
+    running.prints("the job had left the cores that it holds and was put back on them")
+    assert os.sched_getaffinity(running.job) == {core}
+
+
+# --- The folders ---
+
+
+def test_cgroups_are_removed_with_their_attempt(attempt, made, core):
+    folders = made("memory", "cpuset")
+    running = attempt("exec sleep 600", memory_limit_bytes=64 * MEGABYTE, cores=[core], cgroups=folders)
+    inside = [Path(folders[name], running.token) for name in ("memory", "cpuset")]
+    until(lambda: all(running.job in cgroups.members(folder) for folder in inside))
+    running.cancel()
+    running.result()
+    assert [folder for folder in inside if folder.exists()] == []
+
+
+def test_job_that_leaves_its_cgroup_is_taken_in_again(attempt, made):
+    folders = made("memory")
+    top = Path(folders["memory"]).parent
+    running = attempt(f"echo $$ > {top}/cgroup.procs; echo out; exec sleep 600", memory_limit_bytes=64 * MEGABYTE,
+                      cgroups=folders)  # fmt: skip
+    running.prints("out")
+    until(lambda: running.job in cgroups.members(f"{folders['memory']}/{running.token}"))
+
+
+def test_cgroup_that_cannot_be_made_is_told_and_watched_for(attempt, tmp_path):
+    running = attempt(EATER, "script", memory_limit_bytes=64 * MEGABYTE, cgroups={"memory": f"{tmp_path}/no/such"})
+    assert running.result().kind == "memory_exceeded"
+    assert "no cgroup for memory: No such file or directory" in running.text
+
+
+def test_kill_by_cgroup_takes_all_at_once(attempt, made):
+    body = "trap '' TERM; while :; do (sleep 0.01 &) ; done"
+    running = attempt(body, timeout_seconds=0.3, kill_grace_seconds=0.1, cgroups=made("kill"))
+    assert running.result().kind == "timeout"
+    assert running.alive() == []
