@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jobs.execution.rundir import PROGRESS, PROGRESS_FILE, RESULT_FILE, WORK, NotAFileError, RunDir
+from jobs.execution.rundir import PROGRESS, PROGRESS_FILE, RESULT_FILE, WORK, BrokenFileError, NotAFileError, RunDir
 
 MARK = b"::rota "
 LINE = b"\n" + MARK
@@ -166,3 +166,14 @@ def refuse_constant(name: str) -> None:
 def shown(value: bytes) -> str:
     text = value.decode("utf-8", "replace").strip()
     return json.dumps(text if len(text) <= 60 else f"{text[:60]}…", ensure_ascii=False)
+
+
+def read_progress(path: str | os.PathLike[str]) -> Progress | None:
+    """What the attempt in the run directory `path` said last; None if it said nothing, or wrote nonsense there."""
+    try:
+        with RunDir(os.fspath(path)) as rundir:
+            said = rundir.read_json(PROGRESS) or {}
+        found = Progress(float(said["done"]), str(said["text"])[:LONGEST_TEXT])
+    except (FileNotFoundError, BrokenFileError, KeyError, TypeError, ValueError):
+        return None
+    return found if 0 <= found.done <= 1 else None

@@ -98,6 +98,6 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
         for name in ("attempt", "cgroups", "claim", "confinement", "ending", "launcher", "limits", "logwriter",
-                     "moment", "program", "pump", "rundir", "runner", "samples", "spawn", "spec", "tree", "usage",
-                     "verdict")
+                     "markers", "moment", "outputs", "program", "pump", "rundir", "runner", "samples", "spawn", "spec",
+                     "tree", "usage", "verdict")
     }  # fmt: skip
