@@ -40,6 +40,7 @@ PAGES = {
     "instances, retry all?": "/instances/bulk/?action=retry&all=yes",
     "instances, delete found?": "/instances/bulk/?action=delete&all=yes&filter=q%3Dorders",
     "schedules": "/schedules/",
+    "forecast": "/forecast/",
     "schedules, searched": "/schedules/?q=orders&state=active&sort=last",
     "nodes": "/nodes/",
     "instance": "/instances/{instance}/",

@@ -1,11 +1,12 @@
 """A form that is sent twice is done once: the second click of a double click gets the answer of the first.
 
-Each form that is drawn carries a mark of its own. Kept in the process that serves it; a browser with scripts does not
-send it twice in the first place.
+Each form that is drawn carries a mark of its own; another button of it, or another text in it, is another wish. Kept in
+the process that serves it; a browser with scripts does not send it twice in the first place.
 """
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import threading
 from collections import OrderedDict
@@ -18,7 +19,9 @@ FIELD = "form_mark"
 MOST_KEPT = 500
 PATIENCE_SECONDS = 20.0
 
-_answers: OrderedDict[tuple[int | None, str], Future[HttpResponse]] = OrderedDict()
+Key = tuple[int | None, str]  # of the user, and of what was sent
+
+_answers: OrderedDict[Key, Future[HttpResponse]] = OrderedDict()
 _mutex = threading.Lock()
 
 
@@ -31,10 +34,10 @@ def once(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:
 
     Without a mark, as programs send it, each request counts. Raises what `act` raises.
     """
-    mark = request.POST.get(FIELD, "")
-    if not mark:
+    if not request.POST.get(FIELD):
         return act()
-    key = (request.user.pk, mark)
+    sent = f"{request.path}?{request.POST.urlencode()}"
+    key = (request.user.pk, hashlib.sha256(sent.encode()).hexdigest())
     with _mutex:
         known = _answers.get(key)
         if known is None:
@@ -44,7 +47,7 @@ def once(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:
     return known.result(timeout=PATIENCE_SECONDS) if known else _first(key, mine, act)
 
 
-def _first(key: tuple[int | None, str], answer: Future[HttpResponse], act: Callable[[], HttpResponse]) -> HttpResponse:
+def _first(key: Key, answer: Future[HttpResponse], act: Callable[[], HttpResponse]) -> HttpResponse:
     try:
         response = act()
     except BaseException as error:
@@ -57,6 +60,6 @@ def _first(key: tuple[int | None, str], answer: Future[HttpResponse], act: Calla
     return response
 
 
-def _forget(key: tuple[int | None, str]) -> None:
+def _forget(key: Key) -> None:
     with _mutex:
         _answers.pop(key, None)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from dashboard.jobsearch import query_in
 from dashboard.presentation.attempts import read_attempt
+from dashboard.presentation.backfills import any_runs, read_backfills
 from dashboard.presentation.beat import read_beat
 from dashboard.presentation.failures import read_failures
 from dashboard.presentation.instance import read_instance
 from dashboard.presentation.instance_list import read_list_at
 from dashboard.presentation.job_list import read_jobs
 from dashboard.presentation.jobs import read_job
+from dashboard.presentation.limits import read_limits
 from dashboard.presentation.node_pages import read_node, read_node_list
 from dashboard.presentation.nodes import read_nodes
 from dashboard.presentation.operation import is_under_way, read_operation, read_unended
@@ -24,12 +26,14 @@ from dashboard.presentation.schedule_list import read_schedules
 from dashboard.presentation.schedules import read_fires
 from dashboard.presentation.troubles import read_troubles
 from dashboard.presentation.waiting import read_waiting
+from dashboard.presentation.workflows import read_workflow
 from dashboard.schedulesearch import query_in as schedule_query_in
 from jobs.feed import FeedEvent
 
 LOG, LOAD = "log", "load"
 LONGEST_LIST = 3000  # characters of the query of a list of instances
 LONGEST_QUERY = 2500
+_FIRST, _MICROSECOND = datetime.min.replace(tzinfo=UTC), timedelta(microseconds=1)
 
 Touches = Callable[[FeedEvent], bool]
 
@@ -40,7 +44,8 @@ class UnknownTopicError(ValueError):
     def __init__(self, given: str) -> None:
         super().__init__(
             f"{given[:60]!r} is no topic; known are site, overview, load, nodes, node:ID, jobs:QUERY, job:ID, "
-            "schedules:QUERY, instances:QUERY, instance:ID, attempt:ID.NUMBER, operations, operation:ID and log:ID"
+            "schedules:QUERY, instances:QUERY, instance:ID, attempt:ID.NUMBER, workflow:ID.BEFORE, backfills:ID, "
+            "limits, operations, operation:ID and log:ID"
         )
 
 
@@ -75,6 +80,8 @@ def parts_of(topic: str) -> tuple[Part, ...]:
         return (Part(reader, _fires, pause_seconds=2.0, refresh_seconds=60.0),)
     if topic == "nodes":
         return (Part(read_node_list, _moves, pause_seconds=1.0, refresh_seconds=5.0),)
+    if topic == "limits":
+        return (Part(read_limits, _moves_or_limits, pause_seconds=1.0, refresh_seconds=5.0),)
     if topic == "operations":
         return (Part(read_unended, _never, refresh_seconds=2.0, ages=is_under_way),)
     if kind == "instances" and argument.isascii() and len(argument) <= LONGEST_LIST:
@@ -88,9 +95,16 @@ def _parts_of_one(topic: str, kind: str, argument: str) -> tuple[Part, ...]:
         of, _, try_of_it = argument.partition(".")
         instance_id, number = number_in(topic, of), number_in(topic, try_of_it)
         return (Part(partial(read_attempt, instance_id, number), _of_instance(instance_id)),)
+    if kind == "workflow":
+        of, _, microseconds = argument.partition(".")
+        reader = partial(read_workflow, number_in(topic, of), _moment_in(topic, microseconds))
+        return (Part(reader, _lists, pause_seconds=2.0),)
     number = number_in(topic, argument)
     if kind == "operation":
         return (Part(partial(read_operation, number), _never, refresh_seconds=1.0, ages=is_under_way),)
+    if kind == "backfills":
+        reader = partial(read_backfills, number)
+        return (Part(reader, _of_job(number), pause_seconds=1.0, refresh_seconds=5.0, ages=any_runs),)
     if kind == "node":
         return (Part(partial(read_node, number), _moves, pause_seconds=0.25, refresh_seconds=5.0),)
     if kind == "job":
@@ -98,6 +112,11 @@ def _parts_of_one(topic: str, kind: str, argument: str) -> tuple[Part, ...]:
     if kind == "instance":
         return (Part(partial(read_instance, number), _of_instance(number), refresh_seconds=2.0, ages=_explains),)
     raise UnknownTopicError(topic)
+
+
+def workflow_topic(job_id: int, before: datetime | None) -> str:
+    """`before`: of the page with the dates before it."""
+    return f"workflow:{job_id}.{(before - _FIRST) // _MICROSECOND if before else 0}"
 
 
 def has_rows(topic: str) -> bool:
@@ -114,6 +133,18 @@ def number_in(topic: str, argument: str) -> int:
     if not argument.isdecimal() or not argument.isascii() or len(argument) > 18:
         raise UnknownTopicError(topic)
     return int(argument)
+
+
+def _moment_in(topic: str, argument: str) -> datetime | None:
+    microseconds = number_in(topic, argument)
+    try:
+        return _FIRST + microseconds * _MICROSECOND if microseconds else None
+    except OverflowError:
+        raise UnknownTopicError(topic) from None
+
+
+def _moves_or_limits(event: FeedEvent) -> bool:
+    return _moves(event) or event.kind == "limit.changed"
 
 
 def _moves(event: FeedEvent) -> bool:

@@ -117,6 +117,7 @@ def _core_use(course: Course) -> dict[str, Any]:
                 "mean": round(part.mean, 3),
                 "max": part.most,
                 "demanded": round(part.demanded, 3),
+                "fires": part.fires,
             }
             for part in course.parts
         ],
@@ -145,6 +146,7 @@ def _run(one: SimulatedRun, course: Course) -> dict[str, Any]:
     job = course.jobs[one.job_id]
     return {
         "job": job.name,
+        "job_id": one.job_id,
         "logical_at": _iso(one.logical_at),
         "queued_at": _iso(one.queued_at),
         "started_at": _iso(one.started_at),

@@ -22,6 +22,7 @@ PAGES = (
     Page("jobs", "Jobs", "j", "list"),
     Page("instances", "Instances", "i", "runs"),
     Page("schedules", "Schedules", "s", "calendar"),
+    Page("forecast", "Forecast", "f", "pulse"),
     Page("nodes", "Nodes", "n", "chip"),
     Page("new-job", "New job", "c", "plus"),
 )

@@ -21,7 +21,8 @@ def came_from(request: HttpRequest, otherwise: str) -> str:
     """The page on which the button was, if the form says one of this site."""
     given = request.POST.get("next", "")
     fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
-    return given if fine else otherwise
+    # A redirect would take another text for the name of a page.
+    return given if fine and given.startswith("/") else otherwise
 
 
 def acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:

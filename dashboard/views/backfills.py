@@ -17,9 +17,7 @@ from dashboard.views.jobs import find_or_404
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.models import Backfill
-from jobs.progress import progress_of
 
-SHOWN = 20
 FIELDS = ("first", "last", "concurrency", "only_missing")
 
 
@@ -57,17 +55,15 @@ def _asked(request: HttpRequest, job_id: int) -> HttpResponse:
                 return redirect("backfills", job_id)
         except (actions.InvalidInput, actions.Refused) as refusal:
             refused = refusal.sentence
-    found = Backfill.objects.filter(job=job).order_by("-pk")[:SHOWN]
     context = {
         "job": job,
         "given": given or {"concurrency": "1", "only_missing": "on"},
         "plan": plan,
         "refused": refused,
         "most": actions.MOST_AT_ONCE,
-        "backfills": [(one, progress_of(one)) for one in found],
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.OK
-    return live_page(request, "backfills/backfills.html", [], context, status=status)
+    return live_page(request, "backfills/backfills.html", [f"backfills:{job_id}"], context, status=status)
 
 
 def _plan(request: HttpRequest, job_id: int, given: dict[str, str]) -> str | None:

@@ -18,7 +18,6 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.forms import raw_from_form
 from jobs.actions.limits import LIMIT_FIELDS
-from jobs.limituse import uses
 from jobs.models import Limit
 
 KINDS = (("tag", "Tag"), ("model", "Execution model"), ("rate", "Rate"))
@@ -72,10 +71,10 @@ def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChan
 
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:
     context = {
-        "uses": uses(Limit.objects.all(), timezone.now()),
+        "limits": [(limit, f"limit:{limit.pk}") for limit in Limit.objects.all()],
         "kinds": KINDS,
         "problems": problems,
         "typed": {name: request.POST.get(name, "") for name in LIMIT_FIELDS},
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK
-    return live_page(request, "limits/list.html", [], context, status=status)
+    return live_page(request, "limits/list.html", ["limits"], context, status=status)

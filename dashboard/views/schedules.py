@@ -27,5 +27,5 @@ def schedules(request: HttpRequest) -> HttpResponse:
         "types": TYPES,
         "sorts": sort_links(query, SORTS),
     }
-    context |= calendar_section(timezone.now()) | {"may_edit_calendars": request.user.has_perm("jobs.view_calendar")}
+    context |= calendar_section(timezone.now())
     return live_page(request, "schedules/list.html", [f"schedules:{query.argument}"], context)

@@ -9,13 +9,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.once import once
-from dashboard.presentation.workflows import rows_of
+from dashboard.presentation.workflows import latest_missing
+from dashboard.topics import workflow_topic
 from dashboard.views.acting import acted, actor_of
+from dashboard.views.jobs import find_or_404
 from dashboard.views.pages import live_page
 from jobs import actions
-from jobs.store import grids
-
-DATES = 30
+from jobs.store import read
+from jobs.store.workflows import zone_of
 
 
 @require_safe
@@ -27,24 +28,19 @@ def workflow(request: HttpRequest, job_id: int) -> HttpResponse:
         before = actions.read_date(job_id, "before", given) if given else None
     except actions.InvalidInput as refusal:
         raise Http404(refusal.sentence) from refusal
-    grid = grids.grid(job_id, DATES, before)
-    if grid is None:
-        raise Http404(f"Job {job_id} does not exist; it may have been deleted.")
-    job = next(one for one in grid.jobs if one.pk == job_id)
+    missing = latest_missing(job_id, timezone.now())
     context = {
-        "job": job,
-        "jobs": [(one, [two.name for two in grid.jobs if two.pk in grid.graph.upstreams(one.pk)]) for one in grid.jobs],
-        "rows": rows_of(grid, job_id),
-        "older": grid.older.isoformat() if grid.older else "",
-        "is_first": before is None,
+        "job": find_or_404(job_id),
+        "missing": missing.isoformat() if missing else "",
+        "zone": zone_of(read.workflows(), job_id),
     }
-    return live_page(request, "workflows/workflow.html", [], context)
+    return live_page(request, "workflows/workflow.html", [workflow_topic(job_id, before)], context)
 
 
 @require_POST
 @login_required
 def run_workflow(request: HttpRequest, job_id: int) -> HttpResponse:
-    """All of its jobs, for one date."""
+    """All of its jobs, for one date: `logical_at`, or now."""
     return _run(request, job_id, "workflow")
 
 
@@ -66,7 +62,9 @@ def retry_from_here(request: HttpRequest, instance_id: int) -> HttpResponse:
 
 def _run(request: HttpRequest, job_id: int, scope: str) -> HttpResponse:
     def act() -> HttpResponse:
-        submitted = actions.run_job(job_id, actor=actor_of(request), now=timezone.now(), scope=scope)
+        given = request.POST.get("logical_at", "").strip()
+        date = actions.read_date(job_id, "logical_at", given) if given else None
+        submitted = actions.run_job(job_id, actor=actor_of(request), now=timezone.now(), scope=scope, logical_at=date)
         return redirect("instance", submitted.instance_id)
 
     return once(request, lambda: acted(request, act))

@@ -10,9 +10,11 @@ from typing import Any
 from django.db import IntegrityError
 
 from jobs.actions.answers import InvalidInput, NotFound, Problem, Refused
-from jobs.actions.reading import Reader, fault_of, shown
+from jobs.actions.reading import Reader, fault_of, shown, texts_in
+from jobs.actions.unknown import refuse_unknown
 from jobs.core.calendarreading import FIELDS as DEFINED
 from jobs.core.calendarreading import parse_calendar
+from jobs.core.calendars import Calendar as CalendarRead
 from jobs.core.invalid import InvalidSchedule
 from jobs.models import Calendar
 from jobs.store import calendars as store
@@ -54,7 +56,7 @@ def change_calendar(calendar_id: int, patch: Mapping[str, Any], *, actor: str, n
     calendar = Calendar.objects.filter(pk=calendar_id).first()
     if calendar is None:
         raise NotFound("calendar", calendar_id)
-    name, definition = check_calendar({"name": calendar.name, **calendar.definition, **patch})
+    name, definition = check_calendar({"name": calendar.name, **calendar.definition, **patch}, calendar_id)
     try:
         changed = store.change(calendar_id, name, definition, actor=actor, now=now)
     except Calendar.DoesNotExist:
@@ -76,41 +78,32 @@ def delete_calendar(calendar_id: int, *, actor: str, now: datetime) -> str:
         raise Refused(sentence) from None
 
 
-def check_calendar(raw: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name and the definition that would be stored. Raises InvalidInput."""
+def check_calendar(raw: Mapping[str, Any], calendar_id: int | None = None) -> tuple[str, dict[str, Any]]:
+    """The name and the definition that would be stored, for `calendar_id` if it is that one. Raises InvalidInput."""
     reader = Reader(raw)
-    for field in raw:
-        if field not in CALENDAR_FIELDS:
-            known = ", ".join(CALENDAR_FIELDS)
-            reader.refuse(field, "a known field", f"There is no field {shown(field)}; known are {known}.")
+    refuse_unknown(reader, CALENDAR_FIELDS)
     count = len(reader.problems)
     name = reader.text("name", longest=LONGEST_NAME)
     if not name and len(reader.problems) == count:
         reader.refuse("name", "1 to 100 characters", "A calendar needs a name of 1 to 100 characters; give one.")
+    elif Calendar.objects.filter(name=name).exclude(pk=calendar_id or 0).exists():
+        reader.problems += _name_taken(name).problems
     definition = {field: raw[field] for field in DEFINED if raw.get(field) is not None}
-    _check_definition(reader, name, definition)
+    try:
+        read_definition(name, definition)
+    except InvalidSchedule as refusal:
+        given = shown(raw.get(refusal.field))
+        reader.problems.append(Problem(refusal.field, given, EXPECTED.get(refusal.field, ""), refusal.sentence))
     reader.check()
     return name, definition
 
 
-def _check_definition(reader: Reader, name: str, definition: dict[str, Any]) -> None:
-    if fault := _unstorable(definition):
-        reader.refuse("blackouts", "printable text", f"The calendar contains {fault}; remove it.")
-        return
-    try:
-        parse_calendar(name, definition)
-    except InvalidSchedule as refusal:
-        given = shown(reader.raw.get(refusal.field))
-        reader.problems.append(Problem(refusal.field, given, EXPECTED.get(refusal.field, ""), refusal.sentence))
-
-
-def _unstorable(value: object) -> str:
-    """What no column can hold, wherever it stands."""
-    if isinstance(value, str):
-        return fault_of(value)
-    if isinstance(value, Mapping):
-        return next(filter(None, map(_unstorable, (*value, *value.values()))), "")
-    return next(filter(None, map(_unstorable, value)), "") if isinstance(value, list) else ""
+def read_definition(name: str, definition: Mapping[str, Any]) -> CalendarRead:
+    """As `parse_calendar`, but what no column can hold is refused, too. Raises InvalidSchedule."""
+    for field, value in definition.items():
+        if fault := next(filter(None, map(fault_of, texts_in(value))), ""):
+            raise InvalidSchedule(field, f"{shown(field)} contains {fault}; remove it.")
+    return parse_calendar(name, definition)
 
 
 def _name_taken(name: str) -> InvalidInput:

@@ -68,6 +68,8 @@ def _flag(text: str) -> bool | str:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "cpu_cores_required": _whole,
+    "cores": _whole,
+    "duration_seconds": _number,
     "memory_mb_required": _whole,
     "max_retries": _whole,
     "timeout_seconds": _number,

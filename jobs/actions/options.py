@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from jobs.actions.answers import Problem
+from jobs.actions.calendars import LONGEST_NAME, read_definition
 from jobs.actions.reading import Reader, shown
 from jobs.core.calendared import CalendarAction
 from jobs.core.calendarreading import parse_calendar
@@ -89,7 +90,7 @@ def _read_calendar(reader: Reader, *, inline: bool) -> tuple[int | None, Calenda
     given = reader.raw.get("calendar")
     if inline and isinstance(given, Mapping):
         return None, _spelled_out(reader, given)
-    name = reader.text("calendar", longest=100)
+    name = reader.text("calendar", longest=LONGEST_NAME)
     if not name:
         return None, None
     row = StoredCalendar.objects.filter(name=name).first()
@@ -107,10 +108,12 @@ def _read_calendar(reader: Reader, *, inline: bool) -> tuple[int | None, Calenda
 
 
 def _spelled_out(reader: Reader, given: Mapping[str, Any]) -> Calendar | None:
+    inner = Reader(given)
+    name = inner.text("name", INLINE, longest=LONGEST_NAME)
+    reader.problems += [replace(problem, field="calendar") for problem in inner.problems]
     definition = {key: value for key, value in given.items() if key != "name" and value is not None}
-    name = given.get("name") if isinstance(given.get("name"), str) else INLINE
     try:
-        return parse_calendar(str(name)[:100], definition)
+        return read_definition(name, definition)
     except InvalidSchedule as refusal:
         reader.problems.append(Problem("calendar", shown(given), "a calendar", f"calendar: {refusal.sentence}"))
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from jobs.actions.answers import InvalidInput, Problem
@@ -149,6 +149,19 @@ def fault_of(text: str, *, lines: bool = False) -> str:
         return ""
     surrogate = "\ud800" <= found[0] <= "\udfff"
     return f"{'half of a surrogate pair' if surrogate else 'the control character'} U+{ord(found[0]):04X}"
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """All texts of a JSON value, names and values, however deep it goes."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            left += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            left += one
 
 
 def shown(value: object) -> str:

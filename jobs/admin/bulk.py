@@ -33,8 +33,21 @@ WORDS = {
     "tenant": "tenant",
     "tags": "tags",
     "timezone": "time zone",
+    "gap": "in a skipped hour",
+    "fold": "in a repeated hour",
+    "calendar": "calendar",
+    "calendar_action": "when it is closed",
+    "catch_up": "after downtime",
+    "catch_up_limit": "latest how many",
+    "misfire_grace_seconds": "missed after",
+    "overlap": "while one runs",
+    "queue_bound": "at most wait",
+    "jitter_seconds": "spread over",
 }
-UNITS = {"timeout_seconds": " s", "start_deadline_seconds": " s", "memory_mb_required": " MB"}
+UNITS = {
+    "timeout_seconds": " s", "start_deadline_seconds": " s", "misfire_grace_seconds": " s", "jitter_seconds": " s",
+    "memory_mb_required": " MB",
+}  # fmt: skip
 NONE = "none"
 
 

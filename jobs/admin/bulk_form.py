@@ -12,15 +12,21 @@ from django.utils import timezone
 from jobs.actions import InvalidInput
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.forms import raw_from_form
+from jobs.actions.options import OPTION_FIELDS, read_options
+from jobs.actions.reading import Reader
 from jobs.actions.submission import read_job
-from jobs.models import Job
+from jobs.admin.job_form import CALENDAR_ACTIONS, CATCH_UPS
+from jobs.core.policies import Overlap
+from jobs.models import Calendar, Job, Schedule
 
 KEEP = "as it is"
 NO_LIMIT = "none"
 # What a job may also be without: the word for that takes it away.
-CLEARED = ("timeout_seconds", "max_running", "start_deadline_seconds", "pause_after_failures", "tenant")
+CLEARED = ("timeout_seconds", "max_running", "start_deadline_seconds", "pause_after_failures", "tenant", "calendar")
 LIMITING = ("max_running", "start_deadline_seconds", "pause_after_failures", "tenant")
-FIELDS = ("priority", "timeout_seconds", "cpu_cores_required", "memory_mb_required", "timezone", *LIMITING)
+# What a schedule does with its fires; `first_at_once` is about the making of one.
+FIRING = tuple(name for name in OPTION_FIELDS if name != "first_at_once")
+FIELDS = ("priority", "timeout_seconds", "cpu_cores_required", "memory_mb_required", "timezone", *LIMITING, *FIRING)
 FORM_FIELD = {"tags": "add_tags"}
 
 
@@ -47,6 +53,10 @@ def line(label: str, help_text: str = "") -> forms.CharField:
     return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
 
 
+def choice(label: str, choices: Sequence[tuple[str, Any]], help_text: str = "") -> forms.ChoiceField:
+    return forms.ChoiceField(required=False, label=label, help_text=help_text, choices=[("", KEEP), *choices])
+
+
 class BulkForm(forms.Form):
     state = forms.ChoiceField(required=False, choices=[("", KEEP), ("pause", "pause"), ("resume", "resume")])
     run_now = forms.BooleanField(required=False, label="Run once now")
@@ -61,6 +71,21 @@ class BulkForm(forms.Form):
     add_tags = line("Add tags", "Separated by commas.")
     remove_tags = line("Remove tags", "Separated by commas.")
     timezone = line("Time zone", "Of the schedule, such as Europe/Berlin.")
+    gap = choice("In a skipped hour", Schedule.Gap.choices, "A fire in an hour that clocks skip.")
+    fold = choice("In a repeated hour", Schedule.Fold.choices, "A fire in an hour that clocks show twice.")
+    calendar = choice("Calendar", [], "In whose closed times nothing fires.")
+    calendar_action = choice("When it is closed", CALENDAR_ACTIONS)
+    catch_up = choice("After downtime", CATCH_UPS, "Of fires that were missed.")
+    catch_up_limit = line("Latest how many", "If the latest N are caught up.")
+    misfire_grace_seconds = line("Missed after", "Seconds behind its moment.")
+    overlap = choice("While one runs", [(policy.value, policy.value) for policy in Overlap])
+    queue_bound = line("At most wait", "Behind one that runs, with queue.")
+    jitter_seconds = line("Spread over", "Seconds; each starts up to this much later.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(name, name) for name in Calendar.objects.values_list("name", flat=True)]
+        self.fields["calendar"].choices = [("", KEEP), (NO_LIMIT, NO_LIMIT), *names]  # type: ignore[attr-defined]  # a choice
 
     def clean(self) -> dict[str, Any]:
         if self.errors:
@@ -86,13 +111,19 @@ class BulkForm(forms.Form):
 
     def _refuse_what_fits_no_job(self) -> None:
         """Said once at its field, instead of once for each job: the same check, on a job that has nothing wrong."""
-        raw = {"name": "any", "command": "true", **self.edit.fields, "tags": list(self.edit.add_tags)}
+        given = self.edit.fields
+        firing = Reader({name: given[name] for name in FIRING if name in given})
+        read_options(firing, "cron")
+        raw = {name: value for name, value in given.items() if name not in FIRING}
+        raw |= {"name": "any", "command": "true", "tags": list(self.edit.add_tags)}
+        problems = firing.problems
         try:
             read_job(raw, capacity=largest_capacity(), now=timezone.now())
         except InvalidInput as refusal:
-            for problem in refusal.problems:
-                name = FORM_FIELD.get(problem.field, problem.field)
-                self.add_error(name if name in self.fields else None, self._in_its_words(problem.sentence))
+            problems = [*refusal.problems, *problems]
+        for problem in problems:
+            name = FORM_FIELD.get(problem.field, problem.field)
+            self.add_error(name if name in self.fields else None, self._in_its_words(problem.sentence))
 
     def _in_its_words(self, sentence: str) -> str:
         """With the label that the form shows, instead of the name that the API has for it."""

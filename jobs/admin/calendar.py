@@ -1,8 +1,7 @@
-"""Calendars in admin: edited as text, checked and stored by the same actions as by the API."""
+"""Calendars in admin: a line for each closed time, checked and stored by the same actions as by the API."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -13,29 +12,21 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.actions import ActionError, InvalidInput
+from jobs.actions.calendarlines import CALENDAR_TEXTS, EXPECTED_LINE, calendar_from_form, calendar_texts
+from jobs.admin.job_form import line, lines
 from jobs.admin.readonly import ListStyle
 from jobs.calendars import words_of
 from jobs.models import Calendar
 
-EXAMPLE = """{
-  "timezone": "Europe/Berlin",
-  "business_days": "mon-fri",
-  "holidays": ["2026-12-25"],
-  "blackouts": [
-    {"name": "release freeze", "from": "2026-12-20", "to": "2027-01-03"},
-    {"name": "backup", "days": "mon-sun", "from": "22:00", "to": "06:00"}
-  ]
-}"""
-
 
 class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
-    name = forms.CharField(required=False, widget=forms.TextInput({"class": "vTextField", "spellcheck": "false"}))
-    closed = forms.CharField(
-        required=False,
-        strip=False,
-        help_text="JSON with timezone, business_days, holidays and blackouts; docs/scheduling.md tells what they mean.",
-        widget=forms.Textarea({"class": "vLargeTextField", "spellcheck": "false", "rows": 18, "placeholder": EXAMPLE}),
-    )
+    """Fields have the API's names and hold text."""
+
+    name = line()
+    timezone = line("In which all of it is meant, such as Europe/Berlin; UTC unless given.")
+    business_days = line("Such as mon-fri; every day unless given.")
+    holidays = lines(5, "A date in each line; the whole day is closed.")
+    blackouts = lines(8, f"A closed time in each line: {EXPECTED_LINE}.")
 
     class Meta:
         model = Calendar
@@ -44,26 +35,15 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
-            closed = json.dumps(self.instance.definition, indent=2, ensure_ascii=False)
-            self.initial = {"name": self.instance.name, "closed": closed}
+            self.initial = calendar_texts(self.instance.name, self.instance.definition)
 
     def clean(self) -> dict[str, Any]:
         try:
-            actions.check_calendar(self.raw)
-        except (ValueError, TypeError, RecursionError) as error:
-            self.add_error("closed", f"This is no JSON object: {error}.")
+            self.raw = calendar_from_form(self.cleaned_data, self.instance.pk)
         except InvalidInput as refusal:
             for problem in refusal.problems:
-                self.add_error("name" if problem.field == "name" else "closed", problem.sentence)
+                self.add_error(problem.field, problem.sentence)
         return self.cleaned_data
-
-    @property
-    def raw(self) -> dict[str, Any]:
-        """As the actions take it. Raises ValueError, TypeError or RecursionError for what is no JSON object."""
-        closed = json.loads(self.cleaned_data.get("closed") or "{}")
-        if not isinstance(closed, dict):
-            raise TypeError("it has no names and values in { }")
-        return {**closed, "name": self.cleaned_data.get("name", "")}
 
     def _post_clean(self) -> None:
         """Nothing is put into the model from here: the actions store it."""
@@ -75,7 +55,7 @@ class CalendarAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # n
     list_display = ("name", "words", "used_by")
     search_fields = ("name",)
     readonly_fields = ("words", "used_by", "updated_at")
-    fields = ("name", "closed", *readonly_fields)
+    fields = (*CALENDAR_TEXTS, *readonly_fields)
     actions = ("delete_calendars",)
 
     @admin.display(description="in words")
@@ -96,8 +76,7 @@ class CalendarAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # n
     def save_model(self, request: HttpRequest, obj: Calendar, form: CalendarForm, change: bool) -> None:
         actor, now = request.user.get_username(), timezone.now()
         if change:
-            cleared = dict.fromkeys(obj.definition)
-            actions.change_calendar(obj.pk, cleared | form.raw, actor=actor, now=now)
+            actions.change_calendar(obj.pk, form.raw, actor=actor, now=now)
         else:
             obj.pk = actions.create_calendar(form.raw, actor=actor, now=now).calendar_id
         obj.refresh_from_db()

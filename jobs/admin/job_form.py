@@ -20,6 +20,8 @@ from jobs.core.running import CleanupAfter, IoPriority, StartMethod
 from jobs.models import Calendar, Job, Schedule
 from jobs.store.workflows import names_of
 
+CALENDAR_ACTIONS = [("skip", "skip it"), ("move", "move it to the end")]
+CATCH_UPS = [("one", "the latest, as one"), ("skip", "nothing"), ("all", "the latest N")]
 FLAGS = ("retry_jitter", "first_at_once")
 WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
 LINE = {"class": "vTextField", "spellcheck": "false"}
@@ -57,8 +59,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     gap = choice(Schedule.Gap.choices, "A fire in an hour that clocks skip.")
     fold = choice(Schedule.Fold.choices, "A fire in an hour that clocks show twice.")
     calendar = choice([], "")
-    calendar_action = choice([("skip", "skip it"), ("move", "move it to the end")], "A fire in a closed time.")
-    catch_up = choice([("one", "the latest, as one"), ("skip", "nothing"), ("all", "the latest N")], "Of missed fires.")
+    calendar_action = choice(CALENDAR_ACTIONS, "A fire in a closed time.")
+    catch_up = choice(CATCH_UPS, "Of missed fires.")
     catch_up_limit = line("N of these.")
     misfire_grace_seconds = line("A fire is missed if it is later than this.")
     overlap = choice([(policy.value, policy.value) for policy in Overlap], "A fire while a run has not ended.")

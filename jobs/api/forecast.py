@@ -10,13 +10,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import P, QueryEx, Router
 
-from jobs import actions, forecast
-from jobs.actions.forecasts import read_what_if
+from jobs.actions.forecasts import foretell, foretell_change
 from jobs.api import answers
 from jobs.api.strict import json_object
-from jobs.budget import Budget
-from jobs.core.present import GUESS_SECONDS, Present
-from jobs.store import present
+from jobs.core.present import GUESS_SECONDS
 
 router = Router(tags=["forecast"])
 
@@ -39,7 +36,7 @@ WHAT_IF = {
                         "cores": {"type": "integer"},
                         "memory_mb": {"type": "integer"},
                         "duration_seconds": {"type": "number"},
-                        "days": {"type": "integer", "default": 7},
+                        "days": {"type": "number", "default": 7},
                         "guess_seconds": {"type": "number", "default": GUESS_SECONDS},
                     },
                 }
@@ -52,7 +49,7 @@ WHAT_IF = {
 @router.get("/forecast", response={200: dict[str, Any], **answers.REFUSALS})
 def get_forecast(
     request: HttpRequest,
-    days: QueryEx[int, P(ge=1, le=31)] = 7,
+    days: QueryEx[float, P(gt=0, le=31)] = 7,
     guess_seconds: QueryEx[float, P(gt=0, le=86_400)] = GUESS_SECONDS,
 ) -> Any:
     """Fires, starts, waits, skips, core use and warnings of the next days, if every run succeeds. Stores nothing.
@@ -60,8 +57,7 @@ def get_forecast(
     It is computed for a few seconds at most. Where that was too little, `cut` is true, `cut_because` says so in a
     sentence, and everything is true up to `reached`.
     """
-    budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
-    return forecast.forecast(_present(days), days=days, guess_seconds=guess_seconds, budget=budget)
+    return foretell(days=days, guess_seconds=guess_seconds, now=timezone.now())
 
 
 @router.post("/forecast/what-if", response={200: dict[str, Any], **answers.REFUSALS}, openapi_extra=WHAT_IF)
@@ -70,14 +66,4 @@ def what_if(request: HttpRequest) -> Any:
 
     Both are simulated up to the same moment, `reached`; see `GET forecast` for `cut` and `cut_because`.
     """
-    budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
-    asked = read_what_if(json_object(request), now=timezone.now())
-    found = _present(asked.days)
-    return forecast.compared(found, asked.change, days=asked.days, guess_seconds=asked.guess_seconds, budget=budget)
-
-
-def _present(days: float) -> Present:
-    try:
-        return present.load(timezone.now(), days=days)
-    except present.NoNodeYet as error:
-        raise actions.Refused(f"{str(error).partition(';')[0]}; start one with manage.py runscheduler.") from error
+    return foretell_change(json_object(request), now=timezone.now())

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
@@ -26,8 +27,7 @@ PATIENCE = timedelta(seconds=60)
 MOST_LOOKED_BEHIND = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What admission asks about a ready instance. `seconds`: how long it is expected to run, None if nobody knows."""
 
     queued_at: datetime
@@ -86,14 +86,15 @@ class _Pass:
     def run(self) -> Admission:
         ready = self._around.ready
         kinds = ready.kinds()
-        firsts = [(place, kind) for kind, needs in enumerate(kinds) if (place := ready.first(needs)) is not None]
-        heapq.heapify(firsts)
+        queues = [ready.in_order(needs) for needs in kinds]
+        firsts = [(next(queue), kind) for kind, queue in enumerate(queues)]  # in order, as the kinds are: a heap
         while firsts:
-            (_, instance_id), kind = heapq.heappop(firsts)
-            following = ready.first(kinds[kind]) if self._look_at(instance_id, kinds[kind]) else None
-            if following is not None:
-                heapq.heappush(firsts, (following, kind))
-        ready.put_back()
+            (_, instance_id), kind = firsts[0]
+            following = next(queues[kind], None) if self._look_at(instance_id, kinds[kind]) else None
+            if following is None:
+                heapq.heappop(firsts)
+            else:
+                heapq.heapreplace(firsts, (following, kind))
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
             patient = self._now < self._big.patient_until
@@ -122,7 +123,6 @@ class _Pass:
         self._behind[needs] += 1
         if not looked:
             self._result.holds[instance_id] = hold
-        self._around.ready.set_aside(instance_id)
         return looked < MOST_LOOKED_BEHIND
 
     def _waits_for_its_own(self, instance_id: int) -> bool:
@@ -140,6 +140,8 @@ class _Pass:
 
     def _limit(self, needs: Needs) -> Hold | None:
         """What holds it back whatever room there is."""
+        if not needs.limits and not needs.rates:
+            return None
         lacking = self._around.limits.lacks(needs.limits, needs.rates, self._now)
         if lacking is None:
             return None

@@ -1,4 +1,4 @@
-"""How many slots are in use over a stretch of time: the mean and the most of each of equal parts of it."""
+"""How many slots are in use over a stretch of time, and how much is due: by equal parts of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`mean`: slots in use, by time; `most`: at any moment of it. `demanded`: the mean if nothing had to wait."""
+    """`mean`: slots in use, by time; `most`: at any moment of it. `demanded`: the mean if nothing had to wait.
+
+    `fires`: of schedules, whatever became of them.
+    """
 
     begins: datetime
     mean: float
     most: int
     demanded: float
+    fires: int
 
 
 class CoreUse:
@@ -28,6 +32,7 @@ class CoreUse:
         self._used_seconds = [0.0] * count
         self._most = [0] * count
         self._demanded_seconds = [0.0] * count
+        self._fires = [0] * count
         self._used = 0
         self._since = 0.0
         self.peak = 0
@@ -40,7 +45,7 @@ class CoreUse:
         offset = (at - self._begins).total_seconds()
         self._add(self._used_seconds, self._used, self._since, offset)
         self._used, self._since = used, offset
-        index = min(int(offset / self._seconds), len(self._most) - 1)
+        index = self._index(offset)
         self._most[index] = max(self._most[index], used)
         if used > self.peak:
             self.peak, self.peak_at = used, at
@@ -49,6 +54,13 @@ class CoreUse:
         """Something that needs so many slots for so long could start."""
         offset = (at - self._begins).total_seconds()
         self._add(self._demanded_seconds, slots, offset, offset + seconds)
+
+    def fired(self, at: datetime) -> None:
+        """A schedule came due."""
+        self._fires[self._index((at - self._begins).total_seconds())] += 1
+
+    def _index(self, offset: float) -> int:
+        return min(int(offset / self._seconds), len(self._most) - 1)
 
     def parts(self, until: datetime) -> list[Part]:
         """Those that began before `until`, up to which everything was told."""
@@ -70,7 +82,7 @@ class CoreUse:
         whole = min(self._seconds, self._whole - begins) or self._seconds
         mean = self._used_seconds[index] / length
         demanded = self._demanded_seconds[index] / whole
-        return Part(self._begins + index * self.part, mean, self._most[index], demanded)
+        return Part(self._begins + index * self.part, mean, self._most[index], demanded, self._fires[index])
 
     def _add(self, parts: list[float], slots: int, since: float, until: float) -> None:
         """Spread what is used from `since` to `until` over the parts; what reaches beyond the last is left out."""

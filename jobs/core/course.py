@@ -148,6 +148,7 @@ class Recorder:
     def fired(self, fire: Fire, now: datetime) -> None:
         job = self._jobs[fire.job_id]
         job.fires += 1
+        self._use.fired(now)
         if job.last_fire is not None:
             gap = (fire.logical_at - job.last_fire).total_seconds()
             if job.shortest_gap_seconds is None or gap < job.shortest_gap_seconds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.core.births import Births
@@ -20,7 +20,7 @@ from jobs.core.timetable import Timetable
 from jobs.core.triggers import Trigger, is_following, latest_between
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Watched:
     """`seen_until`: every fire up to this moment has been decided, or was never to happen. `next_at`: the next one."""
 
@@ -140,8 +140,8 @@ class Schedules:
         made, skips, replaced = self._instances(schedule_id, watched, job, due.fires, now)
         if due.missed:
             skips = (_missed(watched, due, latest), *skips)
-        following = self._go_on(schedule_id, watched, now, after, made=bool(made))
         skips = (*_blocked(watched, now), *_in_gaps(watched, now), *skips)
+        following = self._go_on(schedule_id, watched, now, after, made=bool(made))
         fire = Fire(schedule_id, job.id, job.revision, latest, following, due.missed, made, skips)
         return Fired(fire, replaced)
 
@@ -156,11 +156,13 @@ class Schedules:
         if following is None and not waits_for_end:
             self.remove(schedule_id)
         else:
-            self._wait_for(schedule_id, replace(watched, seen_until=now, next_at=following), following)
+            watched.seen_until = now
+            self._wait_for(schedule_id, watched, following)
         return following
 
     def _wait_for(self, schedule_id: int, watched: _Watched, following: datetime | None) -> None:
-        self._watched[schedule_id] = watched if watched.next_at == following else replace(watched, next_at=following)
+        watched.next_at = following
+        self._watched[schedule_id] = watched
         if following is not None:
             self._timetable.set(schedule_id, following)
 

@@ -127,10 +127,10 @@ class KnownInstances:
         self._freed.add(instance.job_id)
 
     def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
-        """The instance in its next status, if that move is legal (else InvalidTransitionError)."""
+        """The instance in its next status, made by `Instance.moved`. Raises InvalidTransitionError."""
         instance = self.instances[instance_id]
         check_move(instance.status, status)
-        moved = replace(instance, status=status, **changes)
+        moved = instance.moved(status, **changes)
         self.put(moved)
         return moved
 

@@ -8,6 +8,7 @@ ended: were it a kind of its own, a pass would cost by the number of jobs.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
@@ -61,6 +62,17 @@ class _Group:
             self.dead.remove(heapq.heappop(self.heap))
         return self.heap[0]
 
+    def in_order(self) -> Iterator[Place]:
+        """One after another, for as many as are asked for. Nobody may be added meanwhile; who came may be removed."""
+        heap = self.heap
+        ahead = [(heap[0], 0)]
+        while ahead:
+            place, at = heapq.heappop(ahead)
+            if place not in self.dead:
+                yield place
+            for below in range(2 * at + 1, min(2 * at + 3, len(heap))):
+                heapq.heappush(ahead, (heap[below], below))
+
 
 class ReadySet:
     """Each instance once. Removal marks; a held first does not keep the dead behind it for ever (see `_Group`)."""
@@ -71,7 +83,6 @@ class ReadySet:
         self._alone: dict[int, int] = {}
         self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
         self._parked_count = 0
-        self._aside: dict[int, tuple[Needs, Place]] = {}
 
     def __len__(self) -> int:
         """Without those that are parked."""
@@ -123,17 +134,6 @@ class ReadySet:
         for instance_id, at in freed.items():
             self._put(instance_id, at)
 
-    def set_aside(self, instance_id: int) -> None:
-        """Leave it out until `put_back`, so that the next one with the same needs is the first."""
-        self._aside[instance_id] = self._places[instance_id]
-        self._take_out(instance_id)
-
-    def put_back(self) -> None:
-        """All that were set aside."""
-        for instance_id, at in self._aside.items():
-            self._put(instance_id, at)
-        self._aside.clear()
-
     def _put(self, instance_id: int, at: tuple[Needs, Place]) -> None:
         self._places[instance_id] = at
         self._groups.setdefault(at[0], _Group()).add(at[1])
@@ -151,6 +151,10 @@ class ReadySet:
         """The next in order of those with these needs."""
         group = self._groups.get(needs)
         return None if group is None else group.first()
+
+    def in_order(self, needs: Needs) -> Iterator[Place]:
+        """Those with these needs, lazily. Nobody may be added meanwhile; who has come may be taken out or parked."""
+        return self._groups[needs].in_order()
 
     def kinds(self) -> list[Needs]:
         """All kinds of needs that have somebody waiting, in the order of their first."""

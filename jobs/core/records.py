@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
+from typing import NamedTuple
 
 from jobs.core.policies import UpstreamRule
 from jobs.core.states import OutcomeKind, Status
@@ -17,12 +18,17 @@ class Priority(IntEnum):
     CRITICAL = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What an attempt needs before it may start: whole cores and megabytes of memory (0 = does not say)."""
+class Demand(NamedTuple):
+    """What an attempt needs before it may start: whole cores and megabytes of memory (0 = does not say).
+
+    Hashed at every look at a kind of needs, for which a tuple takes a quarter of the time.
+    """
 
     cores: int = 1
     memory_mb: int = 0
+
+
+ONE_CORE = Demand()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class Job:
     id: int
     revision: int = 1
     name: str = ""
-    demand: Demand = Demand()
+    demand: Demand = ONE_CORE
     priority: int = Priority.MEDIUM
     timeout_seconds: float | None = None
     retry: RetryPolicy = RetryPolicy()
@@ -123,6 +129,40 @@ class Instance:
     serial: bool = False
     blame: Blame | None = None
     backfill: bool = False
+
+    def moved(
+        self,
+        status: Status,
+        *,
+        attempts: int | None = None,
+        lost_attempts: int | None = None,
+        retry_at: datetime | None = None,
+        queued_at: datetime | None = None,
+        order_key: int | None = None,
+        blame: Blame | None = None,
+    ) -> Instance:
+        """It in another status, with what that changes (None: as it is, but for `retry_at`).
+
+        Every move of every instance comes through here, and `dataclasses.replace` takes three times as long.
+        """
+        return Instance(
+            self.id,
+            self.job_id,
+            status,
+            self.logical_at,
+            self.due_at,
+            self.generation,
+            self.schedule_id,
+            self.queued_at if queued_at is None else queued_at,
+            self.order_key if order_key is None else order_key,
+            self.attempts if attempts is None else attempts,
+            self.lost_attempts if lost_attempts is None else lost_attempts,
+            retry_at,
+            self.cancel_requested,
+            self.serial,
+            self.blame if blame is None else blame,
+            self.backfill,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,7 @@ class Simulation:
         """One pass at `now`, and on to the next moment."""
         inputs: Sequence[Input] = self._told if self._told is not None else self._due_ends()
         self._told = None
-        self._pass(inputs)
-        moment = self._engine.wake_at()
+        moment = self._pass(inputs)
         if self._ends and (moment is None or self._ends[0][0] < moment):
             moment = self._ends[0][0]
         if moment is None or moment > self.until:
@@ -130,8 +129,8 @@ class Simulation:
 
     # --- the loop ---
 
-    def _pass(self, inputs: Iterable[Input]) -> None:
-        """Step, write, and step again for what was born: as the service does."""
+    def _pass(self, inputs: Iterable[Input]) -> datetime | None:
+        """Step, write, and step again for what was born: as the service does. Returns when to wake."""
         engine = self._engine
         while True:
             plan = engine.step(self.now, inputs)
@@ -146,6 +145,7 @@ class Simulation:
                 break
             inputs = [InstanceSeen(instance) for instance in written.born]
         self._recorder.used(self.pool.slots - self.pool.free_slots, self.now)
+        return plan.wake_at
 
     def _follow(self, decision: Decision) -> None:
         """Note it, and let the world do what follows from it."""

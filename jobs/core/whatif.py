@@ -97,7 +97,7 @@ def changed(present: Present, change: Change) -> Present:
     job = old or Job(max((job.id for job in present.jobs), default=0) + 1, name=change.name)
     cores = job.demand.cores if change.cores is None else change.cores
     memory_mb = job.demand.memory_mb if change.memory_mb is None else change.memory_mb
-    job = replace(job, demand=Demand(cores, memory_mb))
+    job = replace(job, demand=Demand(cores, memory_mb), paused=False)
     jobs = (*present.jobs, job) if old is None else tuple(job if one.id == job.id else one for one in present.jobs)
     return replace(present, jobs=jobs, schedules=_schedules(present, job, change))
 

@@ -27,8 +27,11 @@ class NoNodeYet(Exception):
         super().__init__("No node has run the scheduler yet, so its cores are unknown; say how many with --cores.")
 
 
-def load(now: datetime, *, days: float, cores: int | None = None) -> Present:
-    """All that decides the next `days`. `cores`: on a machine of so many instead of the nodes. Raises NoNodeYet."""
+def load(now: datetime, *, days: float, cores: int | None = None, job_name: str = "") -> Present:
+    """All that decides the next `days`, and the job of that name if there is one, whether it would run or not.
+
+    `cores`: on a machine of so many instead of the nodes. Raises NoNodeYet.
+    """
     nodes, notes = _nodes(now)
     machines = tuple(Machine(node.name, len(node.cores), node.overcommit, node.memory_mb) for node in nodes)
     if cores is not None:
@@ -44,7 +47,8 @@ def load(now: datetime, *, days: float, cores: int | None = None) -> Present:
     seen = read.with_upstreams(live, graph)
     ended = [read.instance(row) for row in seen if row.status not in LIVE]
     alive = [row for row in seen if row.status in LIVE]
-    jobs = read.jobs({row.job_id for row in seen} | {told.job_id for told in schedules}, graph)
+    named = models.Job.objects.filter(name=job_name).values_list("pk", flat=True)
+    jobs = read.jobs({*named, *(row.job_id for row in seen), *(told.job_id for told in schedules)}, graph)
     job_ids = {job.id for job in jobs}
     paused = models.Job.objects.filter(paused_at__isnull=False).count()
     if paused:

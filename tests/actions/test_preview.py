@@ -1,8 +1,10 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from jobs.actions import InvalidInput, preview
+from tests.actions.places import HOURLY
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 
@@ -112,3 +114,14 @@ def test_day_at_fault_is_said_once(days, said):
 def test_moment_that_comes_twice_is_marked_once():
     [fire] = preview({"start_date": "2026-11-01T01:30", "timezone": "America/New_York"}, now=NOW).coming
     assert fire.marks == ("clocks go back: 01:30 comes twice, the first pass is meant",)
+
+
+@pytest.mark.parametrize(
+    "calendar",
+    [{"name": "nul\0"}, {"name": 3}, {"blackouts": [{"name": "\0", "from": "2026-01-01", "to": "2026-01-02"}]},
+     {"holidays": ["\ud800"]}, {"blackouts": json.loads("[" * 400 + "]" * 400)}],
+)  # fmt: skip
+def test_spelled_out_calendar_is_refused_as_a_stored_one(calendar):
+    with pytest.raises(InvalidInput) as refusal:
+        preview({**HOURLY, "calendar": calendar}, now=NOW)
+    assert {problem.field for problem in refusal.value.problems} == {"calendar"}

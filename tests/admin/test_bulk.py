@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from jobs.actions import create_calendar
 from jobs.models import Event, Instance, Job, Node, Schedule
 from jobs.store import wake
 from tests.actions.places import HOURLY, make_instance, make_job
@@ -177,7 +178,7 @@ def test_retry_is_shown_before_it_is_done(admin_client):
 
 def test_preview_costs_a_fixed_number_of_queries(admin_client, django_assert_max_num_queries):
     jobs = [make_job(f"job {n}", now=timezone.now(), **HOURLY) for n in range(30)]
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         preview(admin_client, *jobs, state="pause", priority="3")
 
 
@@ -270,3 +271,63 @@ def test_bulk_edit_works_on_each_database(each_database, client, django_user_mod
     told = messages(change(client, *jobs, chosen=shown, state="pause", priority="3", run_now="on"))
     assert told == ["2 jobs paused.", "2 jobs changed.", "2 instances submitted."]
     assert Job.objects.filter(paused_at__isnull=False, priority=3).count() == Instance.objects.count() == 2
+
+
+def test_time_options_are_changed_in_one_go(admin_client):
+    create_calendar({"name": "ops", "business_days": "mon-fri"}, actor="ada", now=timezone.now())
+    job = make_job(now=timezone.now(), **DAILY)
+    wish = {
+        "gap": "skip", "fold": "both", "calendar": "ops", "calendar_action": "move", "catch_up": "all",
+        "catch_up_limit": "5", "misfire_grace_seconds": "90", "overlap": "queue", "queue_bound": "4",
+        "jitter_seconds": "30", "start_deadline_seconds": "600",
+    }  # fmt: skip
+    page = preview(admin_client, job, **wish)
+    shown = changes_of(page)[0]
+    shown.pop("next run", None)
+    assert shown == {
+        "in a skipped hour": ("default", "skip"), "in a repeated hour": ("default", "both"),
+        "calendar": ("none", "ops"), "when it is closed": ("skip", "move"), "after downtime": ("one", "all"),
+        "latest how many": ("3", "5"), "missed after": ("60 s", "90 s"), "while one runs": ("skip", "queue"),
+        "at most wait": ("10", "4"), "spread over": ("0 s", "30 s"), "skip if not started after": ("none", "600 s"),
+    }  # fmt: skip
+    assert messages(change(admin_client, job, chosen=page.context["chosen"], **wish)) == ["1 job changed."]
+    schedule = Schedule.objects.select_related("calendar").get()
+    assert (schedule.gap, schedule.fold, schedule.calendar.name, schedule.calendar_action) == (
+        "skip", "both", "ops", "move",
+    )  # fmt: skip
+    assert (schedule.catch_up, schedule.catch_up_limit, schedule.misfire_grace_seconds) == ("all", 5, 90)
+    assert (schedule.overlap, schedule.queue_bound, schedule.jitter_seconds) == ("queue", 4, 30)
+    change(admin_client, job, calendar="none")
+    assert Schedule.objects.get().calendar is None
+    assert not Instance.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("jitter_seconds", "-1"),
+        ("queue_bound", "0"),
+        ("misfire_grace_seconds", "0"),
+        ("calendar", "mars"),
+        ("gap", "x"),
+    ],
+)
+def test_time_option_of_no_schedule_is_said_at_its_field(admin_client, field, text):
+    assert set(preview(admin_client, make_job(), **{field: text}).context["form"].errors) == {field}
+
+
+def test_page_says_whose_schedule_takes_no_such_option(admin_client):
+    jobs = [make_job("elapsed", schedule_type="interval", schedule_expression="1h"), make_job("plain")]
+    page = preview(admin_client, *jobs, gap="skip")
+    assert page.context["affected"] == 0
+    of_elapsed, of_plain = notes_of(page)
+    assert "counts elapsed time" in of_elapsed
+    assert "there is none" in of_plain
+
+
+def test_spread_that_outlasts_the_period_is_refused_for_that_job(admin_client):
+    often = make_job("often", schedule_type="interval", schedule_expression="10s", now=timezone.now())
+    daily = make_job("daily", now=timezone.now(), **DAILY)
+    page = preview(admin_client, often, daily, jitter_seconds="30")
+    assert [bool(changes) for changes in changes_of(page)] == [True, False]
+    assert "Cannot be changed" in notes_of(page)[1]

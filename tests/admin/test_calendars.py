@@ -1,5 +1,3 @@
-import json
-
 import pytest
 from django.utils import timezone
 
@@ -11,8 +9,8 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/jobs/calendar/"
 
 
-def save(client, path, name="ops", **closed):
-    return client.post(path, {"name": name, "closed": json.dumps(closed), "_save": "Save"})
+def save(client, path, name="ops", **texts):
+    return client.post(path, {"name": name, **texts, "_save": "Save"})
 
 
 def test_calendar_is_made_and_changed(admin_client):
@@ -20,18 +18,33 @@ def test_calendar_is_made_and_changed(admin_client):
     calendar = Calendar.objects.get()
     make_job("nightly", now=timezone.now(), calendar="ops", **HOURLY)
     watched = Schedule.objects.get().watched_from
-    assert save(admin_client, f"{LIST}{calendar.pk}/change/", holidays=["2026-12-25"]).status_code == 302
+    assert save(admin_client, f"{LIST}{calendar.pk}/change/", holidays="2026-12-25\r\n").status_code == 302
     assert Calendar.objects.get().definition == {"holidays": ["2026-12-25"]}
     assert Schedule.objects.get().watched_from > watched
     assert "closed on 1 holiday" in admin_client.get(LIST).content.decode()
 
 
-@pytest.mark.parametrize("closed", ["{", "[]", "[" * 100_000, '{"holidays": ["soon"]}', '{"colour": "red"}'])
-def test_what_is_no_calendar_is_said_beside_it(admin_client, closed):
-    answer = admin_client.post(f"{LIST}add/", {"name": "ops", "closed": closed})
+def test_closed_times_are_lines(admin_client):
+    lines = "2026-12-20 to 2027-01-03 freeze\r\nmon-sun 22:00 to 06:00 backup"
+    save(admin_client, f"{LIST}add/", blackouts=lines, timezone="Europe/Berlin")
+    calendar = Calendar.objects.get()
+    assert calendar.definition["blackouts"][1] == {"days": "mon-sun", "from": "22:00", "to": "06:00", "name": "backup"}
+    page = admin_client.get(f"{LIST}{calendar.pk}/change/").content.decode()
+    assert lines.replace("\r", "") in page
+    assert "{" not in page.split('<textarea name="blackouts"')[1].split("</textarea>")[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [("holidays", "soon"), ("timezone", "Mars/Base"), ("business_days", "lundi"), ("blackouts", "now and then"),
+     ("blackouts", "mon 01:00 to 02:00 nul\0"), ("name", "taken"), ("name", "")],
+)  # fmt: skip
+def test_what_is_no_calendar_is_said_at_its_field(admin_client, field, text):
+    save(admin_client, f"{LIST}add/", "taken")
+    answer = save(admin_client, f"{LIST}add/", **{field: text})
     assert answer.status_code == 200
-    assert answer.context["adminform"].form.errors["closed"]
-    assert not Calendar.objects.exists()
+    assert set(answer.context["adminform"].form.errors) == {field}
+    assert Calendar.objects.count() == 1
 
 
 def test_used_calendar_is_not_deleted(admin_client):

@@ -15,6 +15,18 @@ from tests.admin.test_jobs import act, messages
 
 pytestmark = pytest.mark.django_db
 MODELS = ("job", "schedule", "instance", "attempt", "event", "node", "apitoken")
+TEXTS = (
+    "name",
+    "script_content",
+    "timezone",
+    "tags",
+    "tenant",
+    "add_tags",
+    "remove_tags",
+    "holidays",
+    "blackouts",
+    "label",
+)
 
 
 @pytest.fixture
@@ -196,3 +208,15 @@ def test_filter_offers_every_kind_of_event():
     rows = (Path(__file__).parents[2] / "docs" / "events.md").read_text().partition("| kind |")[2]
     kinds = re.findall(r"`([a-z]+\.[a-z_]+)`", "".join(row.split("|")[1] for row in rows.splitlines() if "|" in row))
     assert sorted(kinds) == sorted(EVENT_KINDS)
+
+
+@pytest.mark.usefixtures("postgres_database")  # the one that raises
+def test_what_no_column_holds_is_refused_everywhere(client, django_user_model):
+    client.force_login(django_user_model.objects.create_superuser("ada"))
+    job = make_job(**HOURLY)
+    for model in MODELS:
+        assert client.get(f"/admin/jobs/{model}/", {"q": "\0"}).status_code == 200
+        assert client.get(f"/admin/jobs/{model}/", {"status": "\0", "tag": "\0"}).status_code in (200, 302)
+        assert client.post(f"/admin/jobs/{model}/add/", dict.fromkeys(TEXTS, "a\0")).status_code in (200, 403)
+    assert client.post(f"/admin/jobs/job/{job.pk}/change/", dict.fromkeys(TEXTS, "a\0")).status_code == 200
+    assert act(client, "change_jobs", job, step="preview", **dict.fromkeys(TEXTS, "a\0")).context["form"].errors

@@ -48,6 +48,8 @@ PAGES = {
     "nodes": "/nodes/",
     "node": "/nodes/{node}/",
     "limits": "/limits/",
+    "forecast": "/forecast/",
+    "what if": "/forecast/?window=hours&job=nightly&cores=2",
     "operation": "/instances/operations/{operation}/",
     "admin": "/admin/",
     "admin jobs": "/admin/jobs/job/",
@@ -112,6 +114,7 @@ def page(scene: Scene, complaints: list[str]) -> Iterator[Page]:
 def test_page_is_open_to_all(scene, page, complaints, name):
     page.goto(scene.service.address + PAGES[name].format(**scene.ids))
     page.locator("#api-docs .opblock, main :is(h1, h2)").first.wait_for()
+    page.locator("[data-computed][aria-busy]").first.wait_for(state="detached")
     assert complaints == []
     assert faults(page, LEFT_OUT.get(name, [])) == {}
 

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 from jobs.core.decisions import Fire, Flag, Wait
 from jobs.core.inputs import AdmissionChanged, Ended, InstanceGone, InstanceSeen, JobChanged
-from jobs.core.records import Allocation, Outcome, Priority, RetryPolicy
+from jobs.core.records import Allocation, Demand, Outcome, Priority, RetryPolicy
 from jobs.core.states import OutcomeKind, Status
 from tests.core.world import START, World
 
@@ -211,7 +211,7 @@ def test_edited_demand_regroups_what_waits():
     job = world.job(2, cores=2)
     world.submit(1)
     waiting = world.submit(2)
-    world.store.jobs[2] = replace(job, revision=2, demand=replace(job.demand, cores=1))
+    world.store.jobs[2] = replace(job, revision=2, demand=Demand(1))
     world.tell(JobChanged(world.store.jobs[2]))
     assert waiting in world.started()
 

@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from dashboard.views.pages import regions_of
 from jobs.models import Event, Job, Limit
 from jobs.store.dismissals import PAUSED_BY
 from tests.dashboard.places import NAUGHTY, make_job, make_node, make_running, make_waiting
@@ -28,6 +29,17 @@ def test_limit_is_made_and_shown_with_its_use(visitor):
     assert "1 of 2 run" in shown
     assert "1 in the queue" in shown
     assert Event.objects.get(kind="limit.changed").actor == "ann"
+
+
+def test_use_goes_live_beside_the_form(visitor):
+    limit = Limit.objects.create(kind="tag", name="etl", maximum=2)
+    page = visitor.get("/limits/")
+    assert f'data-region="limit:{limit.pk}"' in page.content.decode()
+    assert "limits" in page.context["live"]["topics"].split()
+    make_running(make_job(tags=["etl"]), make_node())
+    Limit.objects.update(maximum=5)
+    [(_, use)] = regions_of("limits", timezone.now())[f"limit:{limit.pk}"]
+    assert (use.used, use.most) == (1, 5)
 
 
 def test_refused_limit_keeps_what_was_typed(visitor):

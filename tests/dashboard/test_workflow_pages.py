@@ -1,11 +1,14 @@
 """The pages of workflows and backfills."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
-from jobs.models import Backfill, Instance, Job
+from dashboard.presentation.rows import Gone
+from dashboard.topics import UnknownTopicError, parts_of, workflow_topic
+from dashboard.views.pages import regions_of
+from jobs.models import Backfill, Instance, Job, Schedule
 from tests.actions.places import HOURLY, make_instance, make_job
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +62,8 @@ def test_grid_goes_page_by_page(visitor, abc):
         make_instance(abc[0], "success", logical_at=now - timedelta(hours=n))
     page = visitor.get(f"/workflows/{abc[2].pk}/")
     assert text(page).count('scope="row"') == 30
-    assert text(visitor.get(f"/workflows/{abc[2].pk}/", {"before": page.context["older"]})).count('scope="row"') == 5
+    older = page.context["regions"]["grid-pages"][0][1].older
+    assert text(visitor.get(f"/workflows/{abc[2].pk}/", {"before": older})).count('scope="row"') == 5
     assert visitor.get("/workflows/999/").status_code == 404
     assert visitor.get(f"/workflows/{abc[0].pk}/?before=x").status_code == 404
 
@@ -89,3 +93,69 @@ def test_deleting_names_who_waits_and_lets_them_go(visitor, abc):
     assert "c &amp; co" in text(visitor.get(address))
     visitor.post(address)
     assert set(Job.objects.values_list("name", flat=True)) == {"a", "c & co"}
+
+
+def test_workflow_is_run_for_a_date(visitor, abc):
+    visitor.post(f"/jobs/{abc[0].pk}/run/workflow/", {"logical_at": "2026-05-01 02:00"})
+    assert set(Instance.objects.values_list("logical_at", flat=True)) == {datetime(2026, 5, 1, 2, tzinfo=UTC)}
+    visitor.post(f"/jobs/{abc[0].pk}/run/workflow/", {"logical_at": " "})
+    assert Instance.objects.filter(logical_at__gt=timezone.now() - timedelta(minutes=5)).count() == 3
+
+
+def test_date_that_is_none_is_refused(visitor, abc):
+    response = visitor.post(f"/jobs/{abc[0].pk}/run/workflow/", {"logical_at": "soon"})
+    assert (response.status_code, Instance.objects.count()) == (409, 0)
+    assert "expected 2026-05-31" in text(response)
+
+
+def test_form_proposes_the_latest_date_that_is_missing(visitor, abc):
+    address, now = f"/workflows/{abc[1].pk}/", timezone.now()
+    Schedule.objects.update(anchor_at=now)
+    assert 'value=""' in text(visitor.get(address)).split('id="f-logical_at"')[1][:200]  # none since it was made
+    Schedule.objects.update(anchor_at=now - timedelta(hours=3))
+    missing = now.replace(minute=0, second=0, microsecond=0).isoformat()
+    assert f'value="{missing}"' in text(visitor.get(address))
+    visitor.post(f"/jobs/{abc[1].pk}/run/workflow/", {"logical_at": missing})
+    assert f'value="{missing}"' not in text(visitor.get(address)).split("<table")[0]
+
+
+def test_empty_square_runs_its_job_for_its_date(visitor, abc):
+    first = make_instance(abc[0], "success", logical_at=timezone.now())
+    page = text(visitor.get(f"/workflows/{abc[0].pk}/"))
+    assert page.count(f'value="{first.logical_at.isoformat()}"') == 2
+    visitor.post(f"/jobs/{abc[1].pk}/run/only/", {"logical_at": first.logical_at.isoformat()})
+    assert Instance.objects.get(job=abc[1]).logical_at == first.logical_at
+
+
+def test_marked_form_does_each_of_its_wishes_once(visitor, abc):
+    address, marked = f"/jobs/{abc[1].pk}/run/only/", {"form_mark": "m"}
+    for day in ("2026-05-01", "2026-05-01", "2026-05-02"):
+        visitor.post(address, marked | {"logical_at": day})
+    assert Instance.objects.count() == 2
+
+
+def test_grid_and_backfills_go_live(visitor, abc):
+    now = timezone.now()
+    make_instance(abc[0], "success", logical_at=now)
+    assert [key for key, _ in regions_of(workflow_topic(abc[1].pk, None), now)["grid"]] == [now.isoformat()]
+    assert not regions_of(workflow_topic(abc[1].pk, now), now)["grid"]
+    window = {"first": "2026-05-01", "last": "2026-05-01", "concurrency": "2", "start": "1"}
+    visitor.post(f"/jobs/{abc[0].pk}/backfill/", window)
+    page = visitor.get(f"/jobs/{abc[0].pk}/backfill/")
+    assert f"backfills:{abc[0].pk}" in page.context["live"]["topics"]
+    [part] = parts_of(f"backfills:{abc[0].pk}")
+    assert part.ages(part.read(now))
+    Backfill.objects.update(status="done")
+    assert not part.ages(part.read(now))
+
+
+@pytest.mark.parametrize("topic", ["workflow:9.0", "backfills:9"])
+def test_page_of_a_job_that_went_says_so(topic, db):
+    with pytest.raises(Gone):
+        regions_of(topic, timezone.now())
+
+
+@pytest.mark.parametrize("topic", ["workflow:9", "workflow:9.x", "workflow:9." + "9" * 18, "backfills:", "limits:1"])
+def test_odd_topics_are_refused(topic):
+    with pytest.raises(UnknownTopicError):
+        parts_of(topic)

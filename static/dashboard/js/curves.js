@@ -120,7 +120,7 @@ export async function startCurves(card) {
 }
 
 // A token may be one colour in the light and another in the dark: a canvas needs the one that holds now.
-function colourOf(element, token) {
+export function colourOf(element, token) {
   element.style.setProperty("outline-color", `var(${token})`);
   return getComputedStyle(element).outlineColor;
 }

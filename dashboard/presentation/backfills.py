@@ -1,0 +1,57 @@
+"""The backfills of a job, and how far each has got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.presentation.rows import Gone, Regions
+from jobs.models import Backfill, Job
+from jobs.progress import progress_of
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillRow:
+    """`ended` of `dates` are done."""
+
+    backfill_id: int
+    status: str
+    first_at: datetime
+    last_at: datetime
+    dates: int
+    ended: int
+    sentence: str
+    is_running: bool
+
+    @property
+    def shown_id(self) -> str:
+        return str(self.backfill_id)
+
+
+def read_backfills(job_id: int, now: datetime) -> Regions:  # noqa: ARG001 - as all are read
+    """Region backfills, newest first. Raises Gone."""
+    if not Job.objects.filter(pk=job_id).exists():
+        raise Gone(f"Job {job_id} does not exist; it may have been deleted.")
+    return {
+        "backfills": [(f"b{one.pk}", _row(one)) for one in Backfill.objects.filter(job=job_id).order_by("-pk")[:SHOWN]]
+    }
+
+
+def any_runs(regions: Regions) -> bool:
+    return any(row.is_running for _, row in regions["backfills"])
+
+
+def _row(one: Backfill) -> BackfillRow:
+    progress = progress_of(one)
+    return BackfillRow(
+        one.pk,
+        one.get_status_display(),
+        one.first_at,
+        one.last_at,
+        one.dates,
+        progress.ended,
+        progress.sentence,
+        one.status == Backfill.Status.RUNNING,
+    )
