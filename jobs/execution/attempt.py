@@ -14,6 +14,7 @@ import time
 from types import FrameType
 
 from jobs.execution import moment, outputs
+from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
@@ -87,8 +88,10 @@ class Attempt:
         told = told_by(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
         stdout, stderr, limits = self.pump.stdout, self.pump.stderr, self.limits()
-        around = Surroundings({**spec.env, **told}, directory, spec.umask, lower_oom_score(), stdout, stderr, limits)
-        self.job = start_job(program, around)
+        self.around = Surroundings(
+            {**spec.env, **told}, directory, spec.umask, lower_oom_score(), stdout, stderr, limits
+        )
+        self.job = start_job(program, self.around)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold"
         self.pump.close_writers()
@@ -184,13 +187,16 @@ class Attempt:
     def ended(self) -> Result:
         self.pump.drain()
         self.markers.end()
-        outputs.settle(self.rundir, self.spec.output_cap_bytes, self.log.notice)
         ended = self.ending
         if self.status is None:  # given up on processes that are not ours to end, the job's own among them
             self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
         found = verdict(self.status, self.ended_by_us)
         left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spec = self.spec
+        cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
+        clean_up(cleanup, found, self.around, self.log)
+        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice)
         return self.result(
             found.kind,
             found.error + left,

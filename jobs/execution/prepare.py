@@ -85,6 +85,9 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         log_cap_bytes=launch.log_cap_bytes,
         output_cap_bytes=launch.output_cap_bytes,
         keep_workspace=launch.keep_workspace,
+        cleanup_command=run.cleanup_command,
+        cleanup_after=list(run.cleanup_after),
+        cleanup_timeout_seconds=run.cleanup_timeout_seconds,
         cgroups=dict(cgroups),
     )
 

@@ -15,8 +15,10 @@ READ_BYTES = 65536  # what a pipe usually holds
 class Pump:
     """Reads both pipes whenever they have something, so that the job never waits for a reader."""
 
-    def __init__(self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], None]) -> None:
-        """`on_stdout` gets what comes by standard output, too."""
+    def __init__(
+        self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], object] = len
+    ) -> None:
+        """`on_stdout` is given what comes by standard output, too."""
         self._log = log
         self._on_stdout = on_stdout
         self._selector = selector

@@ -60,6 +60,9 @@ class Spec:
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
     keep_workspace: bool = False
+    cleanup_command: str = ""
+    cleanup_after: list[str] = field(default_factory=list)
+    cleanup_timeout_seconds: float = 60.0
     start: str = "auto"
     memory_limit_bytes: int = 0
     cpu_slots: int = 0
