@@ -87,10 +87,9 @@ class Attempt:
             be_nice(spec.nice)
         told = told_by(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
-        stdout, stderr, limits = self.pump.stdout, self.pump.stderr, self.limits()
-        self.around = Surroundings(
-            {**spec.env, **told}, directory, spec.umask, lower_oom_score(), stdout, stderr, limits
-        )
+        pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
+        oom_score = lower_oom_score()
+        self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
         self.job = start_job(program, self.around)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold"

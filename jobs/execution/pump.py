@@ -16,7 +16,7 @@ class Pump:
     """Reads both pipes whenever they have something, so that the job never waits for a reader."""
 
     def __init__(
-        self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], object] = len
+        self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], object] = bool
     ) -> None:
         """`on_stdout` is given what comes by standard output, too."""
         self._log = log

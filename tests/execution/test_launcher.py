@@ -97,7 +97,7 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert "jobs.execution.runner" in names
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
-        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "launcher", "limits", "logwriter",
-                     "markers", "moment", "outputs", "program", "pump", "rundir", "runner", "samples", "spawn", "spec",
-                     "tree", "usage", "verdict")
+        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "launcher", "limits",
+                     "logwriter", "markers", "moment", "outputs", "program", "pump", "rundir", "runner", "samples",
+                     "spawn", "spec", "tree", "usage", "verdict")
     }  # fmt: skip
