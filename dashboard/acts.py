@@ -39,7 +39,7 @@ class Act:
 
     @property
     def button(self) -> str:
-        return f"{self.word.removesuffix(' to').removesuffix(' from')}\N{HORIZONTAL ELLIPSIS}"
+        return f"{self.word.removesuffix(' to').removesuffix(' from').removesuffix(' of')}\N{HORIZONTAL ELLIPSIS}"
 
 
 def act_of(subject: str, key: str) -> Act | None:
@@ -53,6 +53,10 @@ def acts_on(subject: str) -> list[Act]:
 
 def _run(job_id: int, actor: str, now: datetime, _: str) -> bool:
     return actions.run_job(job_id, actor=actor, now=now).is_new
+
+
+def _cancel_waiting(job_id: int, actor: str, now: datetime, _: str) -> bool:
+    return actions.cancel_waiting(job_id, actor=actor, now=now).cancelled > 0
 
 
 def _changed(action: Callable[..., actions.Changed], job_id: int, actor: str, now: datetime, _: str) -> bool:
@@ -96,6 +100,12 @@ _ALL = (
         subject=JOB, key="resume", word="Resume", icon="play", one=partial(_changed, actions.resume_job),
         does="Their schedules count again from now on; what came due meanwhile is not made up for.",
         did="resumed", nothing="not paused",
+    ),
+    Act(
+        subject=JOB, key="unqueue", word="Cancel waiting of", icon="stop", kind="danger", one=_cancel_waiting,
+        is_whole=False,  # in portions, so that the engine is not kept waiting for a long queue
+        does="All their instances that wait are cancelled; what runs goes on. This cannot be undone.",
+        did="rid of what waited", nothing="without any that waits",
     ),
     Act(
         subject=JOB, key="add-tag", word="Add tag to", icon="plus", asks_tag=True,

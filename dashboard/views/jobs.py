@@ -34,6 +34,9 @@ FILTERS = {
 }
 
 
+PAUSED = 'Paused: nothing of it starts until it is resumed. What waits goes on then, unless you "Cancel waiting".'
+
+
 @require_safe
 @login_required
 def job_list(request: HttpRequest) -> HttpResponse:
@@ -67,7 +70,7 @@ def run(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def pause(request: HttpRequest, job_id: int) -> HttpResponse:
-    return _change(request, job_id, actions.pause_job, "Paused: nothing of it starts until it is resumed.")
+    return _change(request, job_id, actions.pause_job, PAUSED)
 
 
 @require_POST
@@ -80,9 +83,8 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @login_required
 def cancel_waiting(request: HttpRequest, job_id: int) -> HttpResponse:
     def act() -> HttpResponse:
-        count = actions.cancel_waiting(job_id, actor=actor_of(request), now=timezone.now()).cancelled
-        said = f"Cancelled {count} that waited." if count else "Nothing of it waits."
-        messages.success(request, f"{said} What runs goes on.")
+        gone = actions.cancel_waiting(job_id, actor=actor_of(request), now=timezone.now())
+        messages.success(request, cancelled_in_words(gone))
         return redirect("job", job_id)
 
     return _acted(request, act)
@@ -135,6 +137,11 @@ def _change(request: HttpRequest, job_id: int, action: Callable[..., actions.Cha
         return redirect("job", job_id)
 
     return _acted(request, act)
+
+
+def cancelled_in_words(gone: actions.WaitingCancelled) -> str:
+    said = f"Cancelled {gone.cancelled} that waited." if gone.cancelled else "Nothing of it waits."
+    return f"{said} What runs goes on."
 
 
 def with_it(done: actions.Changed) -> str:

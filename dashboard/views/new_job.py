@@ -22,12 +22,13 @@ from dashboard.presentation.foreseen import Foreseen, foresee
 from dashboard.presentation.jobs import find
 from dashboard.presentation.rows import Gone
 from dashboard.views.acting import acted, actor_of
-from dashboard.views.jobs import find_or_404
+from dashboard.views.jobs import cancelled_in_words, find_or_404
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
-from jobs.models import Calendar, Job, Limit
+from jobs.core.states import WAITING
+from jobs.models import Calendar, Instance, Job, Limit
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500
@@ -97,6 +98,7 @@ def form_page(
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
         "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
+        "waiting": Instance.objects.filter(job=job, status__in=WAITING).count() if job else 0,
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)
@@ -164,4 +166,7 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
         form, clashes = forms.merged_form(posted, find_or_404(job_id))
         return form_page(request, form, HTTPStatus.CONFLICT, job=job, clashes=clashes, refused=refusal.sentence)
     messages.success(request, f"Saved.{shared_with(changed)}" if changed.changed else "Nothing was changed.")
+    if "cancel_waiting" in posted:
+        gone = actions.cancel_waiting(job_id, actor=actor_of(request), now=timezone.now())
+        messages.success(request, cancelled_in_words(gone))
     return redirect("job", job_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ from jobs.actions.submission import read_job
 from jobs.actions.timing import Timing
 from jobs.admin.bulk_form import BulkEdit
 from jobs.core.invalid import InvalidSchedule
+from jobs.core.states import WAITING
 from jobs.core.triggers import first_after
-from jobs.models import Job, Schedule
+from jobs.models import Instance, Job, Schedule
 from jobs.store.specs import JobSpec, ScheduleSpec
 
 WORDS = {
@@ -80,6 +81,7 @@ class Done:
     resumed: bool = False
     changed: bool = False
     submitted: bool = False
+    cleared: bool = False
 
 
 def plan(edit: BulkEdit, jobs: Iterable[Job], *, now: datetime) -> Iterator[Row]:
@@ -106,18 +108,27 @@ def plan_one(edit: BulkEdit, job: Job, *, capacity: Capacity, now: datetime) -> 
     if "timezone" in edit.fields and after.schedule is None:
         notes.append("It has no schedule, so there is no time zone to change.")
     changes += _next_run(edit, job, schedule, before, after, now)
+    if edit.cancel_waiting and (waiting := Instance.objects.filter(job=job, status__in=WAITING).count()):
+        changes.append(Change("what waits", f"{waiting:,}", "cancelled"))
     if edit.run_now:
         waits = edit.state == "pause" or (job.paused and edit.state != "resume")
         changes.append(Change("run now", "", "one instance, which waits while the job is paused" if waits else "one"))
     return Row(job.pk, job.name, tuple(changes), tuple(notes), job.revision)
 
 
-@transaction.atomic
 def apply(edit: BulkEdit, job_id: int, *, revision: int | None, actor: str, now: datetime) -> Done:
     """All of it for one job, or none of it. Raises ActionError, also when another changed it since the preview.
 
-    Paused before and resumed after it is changed, so that no fire comes in between.
+    What waits is cancelled after that, in portions: a long queue must not keep the engine waiting.
     """
+    done = _apply_whole(edit, job_id, revision, actor, now)
+    cleared = edit.cancel_waiting and bool(actions.cancel_waiting(job_id, actor=actor, now=now).cancelled)
+    return replace(done, cleared=cleared)
+
+
+@transaction.atomic
+def _apply_whole(edit: BulkEdit, job_id: int, revision: int | None, actor: str, now: datetime) -> Done:
+    """Paused before and resumed after it is changed, so that no fire comes in between."""
     paused = resumed = changed = submitted = False
     if edit.state == "pause":
         paused = bool(actions.pause_job(job_id, actor=actor, now=now).changed)

@@ -36,6 +36,7 @@ class BulkEdit:
 
     state: str = ""
     run_now: bool = False
+    cancel_waiting: bool = False
     fields: dict[str, Any] = field(default_factory=dict)
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ def choice(label: str, choices: Sequence[tuple[str, Any]], help_text: str = "") 
 
 class BulkForm(forms.Form):
     state = forms.ChoiceField(required=False, choices=[("", KEEP), ("pause", "pause"), ("resume", "resume")])
+    cancel_waiting = forms.BooleanField(required=False, label="Cancel what waits")
     run_now = forms.BooleanField(required=False, label="Run once now")
     priority = forms.ChoiceField(required=False, choices=[("", KEEP), *Job.Priority.choices])
     timeout_seconds = line("Time limit", f"Seconds; {NO_LIMIT} for no limit.")
@@ -93,6 +95,8 @@ class BulkForm(forms.Form):
         if self.edit == BulkEdit():
             self.add_error(None, "Nothing is to change: fill in at least one field.")
         self._refuse_what_fits_no_job()
+        if self.cleaned_data["run_now"] and self.cleaned_data["cancel_waiting"]:
+            self.add_error("run_now", "It would be cancelled with what waits; do one after the other.")
         return self.cleaned_data
 
     @property
@@ -104,6 +108,7 @@ class BulkForm(forms.Form):
         return BulkEdit(
             state=values["state"],
             run_now=values["run_now"],
+            cancel_waiting=values["cancel_waiting"],
             fields=fields,
             add_tags=_tags(values["add_tags"]),
             remove_tags=_tags(values["remove_tags"]),

@@ -24,6 +24,7 @@ TOLD = {
     "resumed": "{} job{s} resumed",
     "changed": "{} job{s} changed",
     "submitted": "{} instance{s} submitted",
+    "cleared": "{} job{s} rid of what waited",
 }
 
 
@@ -70,7 +71,12 @@ def _apply(request: HttpRequest, edit: BulkEdit, chosen: Mapping[int, int | None
         return apply(edit, job_id, revision=chosen[job_id], **act)
 
     done, refusals = answers_of(request, chosen, one)
-    wished = {"paused": edit.state == "pause", "resumed": edit.state == "resume", "submitted": edit.run_now}
+    wished = {
+        "paused": edit.state == "pause",
+        "resumed": edit.state == "resume",
+        "submitted": edit.run_now,
+        "cleared": edit.cancel_waiting,
+    }
     for what, sentence in TOLD.items():
         if wished.get(what, bool(edit.patch(()))):
             messages.success(request, counted(sentence, sum(getattr(answer, what) for answer in done)))

@@ -23,6 +23,7 @@ from jobs.models import Job
 
 router = Router(tags=["jobs"])
 HEAVY = ("body", "environment")
+CancelWaiting = QueryEx[bool, P(description="Cancel what waits of it, too; else it goes on waiting, and runs.")]
 
 
 @router.post(
@@ -79,11 +80,11 @@ def read_job(request: HttpRequest, job_id: str) -> Any:
     response={200: answers.ChangedJob, **answers.REFUSALS},
     openapi_extra=bodies.described(bodies.JobFields, partial=True),
 )
-def change_job(request: HttpRequest, job_id: str) -> Any:
+def change_job(request: HttpRequest, job_id: str, cancel_waiting: CancelWaiting = False) -> Any:
     """Change the fields that are given; null gives one its default. Never starts anything."""
     number = identifier("job", job_id)
     changed = actions.change_job(number, json_object(request), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
+    return _changed(request, changed, cancel_waiting)
 
 
 @router.delete("/jobs/{job_id}", response={200: answers.DeletedJob, 202: answers.DeletedJob, **answers.REFUSALS})
@@ -122,17 +123,17 @@ def run_job(
 
 
 @router.post("/jobs/{job_id}/pause", response={200: answers.ChangedJob, **answers.REFUSALS})
-def pause_job(request: HttpRequest, job_id: str) -> Any:
+def pause_job(request: HttpRequest, job_id: str, cancel_waiting: CancelWaiting = False) -> Any:
     """Nothing of it starts until it is resumed; what runs goes on."""
     changed = actions.pause_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
+    return _changed(request, changed, cancel_waiting)
 
 
 @router.post("/jobs/{job_id}/resume", response={200: answers.ChangedJob, **answers.REFUSALS})
 def resume_job(request: HttpRequest, job_id: str) -> Any:
     """Its schedule counts again from now on; what came due meanwhile is not made up for."""
     changed = actions.resume_job(identifier("job", job_id), actor=actor_of(request), now=timezone.now())
-    return full_job(_job(job_id)) | {"changed": changed.changed, "with_it": changed.with_it}
+    return _changed(request, changed, cancel_waiting=False)
 
 
 @router.post("/jobs/{job_id}/cancel-waiting", response={200: answers.WaitingCancelled, **answers.REFUSALS})
@@ -173,6 +174,16 @@ def job_skips(
         }
         for skip in skips.recent(job.pk, limit, before=before)
     ]
+
+
+def _changed(request: HttpRequest, done: actions.Changed, cancel_waiting: bool) -> dict[str, Any]:
+    """The job as it is now. What waits is cancelled after the change, which may have to queue no more of it."""
+    cancelled = 0
+    if cancel_waiting:
+        cancelled = actions.cancel_waiting(done.job_id, actor=actor_of(request), now=timezone.now()).cancelled
+    return full_job(_job(str(done.job_id))) | {
+        "changed": done.changed, "with_it": done.with_it, "cancelled": cancelled,
+    }  # fmt: skip
 
 
 def _job(job_id: str) -> Job:

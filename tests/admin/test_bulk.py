@@ -331,3 +331,15 @@ def test_spread_that_outlasts_the_period_is_refused_for_that_job(admin_client):
     page = preview(admin_client, often, daily, jitter_seconds="30")
     assert [bool(changes) for changes in changes_of(page)] == [True, False]
     assert "Cannot be changed" in notes_of(page)[1]
+
+
+def test_what_waits_goes_on_or_is_cancelled_as_asked(admin_client):
+    job = make_job()
+    make_instance(job), make_instance(job, "running")
+    change(admin_client, job, state="pause")
+    assert Instance.objects.filter(status="queued").exists()
+    page = preview(admin_client, job, state="resume", cancel_waiting="on")
+    assert changes_of(page)[0]["what waits"] == ("1", "cancelled")
+    assert messages(change(admin_client, job, state="pause", cancel_waiting="on"))[-1] == "1 job rid of what waited."
+    assert sorted(Instance.objects.values_list("status", flat=True)) == ["cancelled", "running"]
+    assert preview(admin_client, job, run_now="on", cancel_waiting="on").context["form"].errors["run_now"]

@@ -2,7 +2,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Limit, Node
-from tests.actions.places import make_instance, make_job
+from tests.actions.places import HOURLY, make_instance, make_job
 
 pytestmark = pytest.mark.django_db
 TAG = {"kind": "tag", "name": "etl", "maximum": 2}
@@ -75,3 +75,17 @@ def test_queue_of_a_job_is_cleared(api):
     for status in ("running", "queued", "pending"):
         make_instance(job, status)
     assert api.post(f"jobs/{job.pk}/cancel-waiting").json() == {"job_id": job.pk, "cancelled": 2}
+
+
+@pytest.mark.parametrize("wish", ["pause", "edit"])
+def test_what_waits_goes_on_or_is_cancelled_as_asked(api, wish):
+    def ask(query):
+        if wish == "pause":
+            return api.post(f"jobs/{job.pk}/pause{query}")
+        return api.patch(f"jobs/{job.pk}{query}", {"schedule_type": "once"}, content_type="application/json")
+
+    job = make_job(**HOURLY)
+    make_instance(job), make_instance(job, "running")
+    assert ask("").json()["cancelled"] == 0
+    assert ask("?cancel_waiting=true").json()["cancelled"] == 1
+    assert sorted(job.instances.values_list("status", flat=True)) == ["cancelled", "running"]

@@ -112,6 +112,17 @@ def test_queue_is_cleared_on_the_page(visitor):
     assert "Cancelled 2 that waited." in text(visitor, f"/jobs/{job.pk}/")
 
 
+def test_form_cancels_what_waits_when_asked(visitor):
+    job = make_job()
+    make_waiting(job), make_waiting(job)
+    assert "Cancel what waits of it (2)" in text(visitor, f"/jobs/{job.pk}/edit/")
+    visitor.post(f"/jobs/{job.pk}/edit/", {"revision": job.revision, "description": "ended"})
+    assert set(job.instances.values_list("status", flat=True)) == {"queued"}
+    job.refresh_from_db()
+    visitor.post(f"/jobs/{job.pk}/edit/", {"revision": job.revision, "cancel_waiting": "on"})
+    assert set(job.instances.values_list("status", flat=True)) == {"cancelled"}
+
+
 def test_form_asks_for_limits_and_keeps_them(visitor):
     rate()
     given = {

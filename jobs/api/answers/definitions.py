@@ -97,6 +97,7 @@ class FullJob(ListedJob):
 class ChangedJob(FullJob):
     changed: list[str]
     with_it: list[str]
+    cancelled: int
 
 
 class DeletedJob(Schema):
