@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.execution import moment
+from jobs.execution import cgroup_search, moment
 from jobs.execution.loop import LoopClosedError
 from jobs.execution.program import script_file
 from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
 from jobs.execution.tree import marked
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, ended
+from tests.execution.running import RealLauncher, Running, ended, until
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +77,8 @@ def node(tmp_path):
             executor.close()
         except LoopClosedError:
             continue
+    until(lambda: not any(marked(ref.token, None) for ref in node.refs))
+    cgroup_search.sweep(cgroup_search.bases(node.data_dir))
 
 
 @pytest.fixture

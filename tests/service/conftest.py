@@ -14,6 +14,7 @@ from django.db import connections
 
 from jobs import actions, models
 from jobs.core.states import TERMINAL
+from jobs.execution import cgroup_search
 from jobs.service.loop import utc_now
 from scheduler_site.environment import sqlite_database
 from tests.fixtures.postgres import default_database
@@ -72,6 +73,7 @@ class Home:
     def end(self) -> None:
         for process in self.running:
             self.kill(process)
+        cgroup_search.sweep(cgroup_search.bases(self.folder))
 
     def output(self) -> str:
         return (self.folder / "output").read_text()
