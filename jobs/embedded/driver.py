@@ -1,20 +1,10 @@
-"""The engine at work: tells it what happens, does what it decides, and sleeps exactly until the next moment.
-
-One thread, the watcher, owns the engine and the ledger, so nothing here needs a lock; others leave it acts in a queue.
-Putting there is the one thing that a thread may be interrupted in: a signal handler may call a scheduler whatever its
-thread was about, and a Ctrl-C leaves nothing half done.
-"""
+"""The engine at work: tells it what happens, and does what it decides, on the watcher's thread."""
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections import deque
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from itertools import count
-from queue import Empty, SimpleQueue
-from typing import TypeVar
 
 from jobs.core.cores import CoreManager
 from jobs.core.decisions import Decision, Dismiss, Finish, Fire, Start, Stop
@@ -27,23 +17,14 @@ from jobs.core.states import OutcomeKind
 from jobs.core.timetable import Timetable
 from jobs.embedded.attempts import Attempt, Executor, Report, sentence
 from jobs.embedded.clock import Clock
-from jobs.embedded.errors import SchedulerError
 from jobs.embedded.handles import Handle
 from jobs.embedded.ledger import Ledger
 from jobs.embedded.listeners import Listeners
-from jobs.embedded.waiters import Answer, Condition, Then, Waiters, acquired
-
-logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-Act = Callable[[], object]
-
-# A queue cannot be waited for longer than some 290 years, and nobody minds waking once a day.
-LONGEST_SLEEP_SECONDS = 86_400.0
+from jobs.embedded.watcher import Watcher
 
 
-class Driver:
-    """One engine, its clock and its watcher. Public from any thread: `post`, `call`, `wait`, `when`, `finish`."""
+class Driver(Watcher):
+    """One engine, its clock and its watcher."""
 
     def __init__(
         self,
@@ -54,8 +35,8 @@ class Driver:
         history: int,
         executor: Callable[[str], Executor],
     ) -> None:
+        super().__init__(clock)
         tokens = count(1)
-        self.clock = clock
         # Jobs here demand no cores; limits bound them.
         self.engine = Engine(
             CoreManager([0], overcommit=1.0), order=order, new_token=lambda: str(next(tokens)), uniform=uniform
@@ -65,66 +46,10 @@ class Driver:
         self.attempts: dict[int, Attempt] = {}
         self.peak_running = 0
         self.draining = False
-        self.fault = ""
         self._executor = executor
         self._time_limits: Timetable[int] = Timetable()
-        self._inbox: SimpleQueue[Act] = SimpleQueue()
-        self._outbox: deque[Act] = deque()
         self._following: list[Input] = []
         self._settled: list[int] = []
-        self._waiters = Waiters()
-        self._finishing = False
-        self._finished = False
-        self._after = threading.RLock()
-        self._watcher = threading.Thread(target=self._watch, name="rota-watcher", daemon=True)
-        clock.on_move(self._moved)
-
-    # --- from any thread ---
-
-    def start(self) -> None:
-        self._watcher.start()
-
-    def post(self, act: Act) -> None:
-        """Have it done by the watcher, after all that was posted before. Returns at once."""
-        self._inbox.put(act)
-        if self._finished:  # an abandoned thread that ends, or a submit that met the stop
-            with self._after:
-                self._do_what_is_posted()
-
-    def call(self, act: Callable[[], T]) -> T:
-        """Have it done, and return what it returned or raise what it raised."""
-        if threading.current_thread() is self._watcher:
-            return act()
-        answer = Answer(act)
-        self.post(answer.fill)
-        return answer.wait()
-
-    def when(self, condition: Condition, then: Then) -> None:
-        """Have `then` called, by the watcher, once the condition holds or there is a fault. It must not block."""
-        self.post(lambda: self._waiters.add(condition, then))
-
-    def forget(self, then: Then) -> None:
-        """It is not waited for any more."""
-        self.post(lambda: self._waiters.forget(then))
-
-    def wait(self, condition: Condition, seconds: float | None) -> bool:
-        """Block until the condition holds; whether it does in time."""
-        came = threading.Lock()  # not an Event: who is interrupted while it looks at one holds a lock inside it
-        came.acquire()
-        self.when(condition, came.release)
-        in_time = acquired(came, seconds)
-        self.forget(came.release)
-        self.check_fault()
-        return in_time
-
-    def finish(self) -> None:
-        """The watcher does what has been posted, and ends."""
-        self.post(self._begin_to_finish)
-        self._watcher.join()
-
-    def check_fault(self) -> None:
-        if self.fault:
-            raise SchedulerError(f"the scheduler has broken down and decides nothing more: {self.fault}")
 
     def settled(self) -> bool:
         """A condition: nothing runs (abandoned threads apart), is due, or is still to be done or told."""
@@ -132,66 +57,12 @@ class Driver:
         return not runs and not self._due() and self._inbox.empty() and self.listeners.idle
 
     def next_moment(self) -> datetime | None:
-        """When something is due, if nothing happens before."""
         moments = (self.engine.wake_at(), self._time_limits.next_moment())
         return min((moment for moment in moments if moment is not None), default=None)
-
-    # --- the watcher ---
-
-    def _watch(self) -> None:
-        while not self._finishing:
-            act = self._next_act()
-            if act is not None:
-                self._do(act)
-            if self._due():
-                self._do(self.tell)
-            self._waiters.check(release_all=bool(self.fault))
-        with self._after:
-            self._finished = True
-            self._do_what_is_posted()
-
-    def _next_act(self) -> Act | None:
-        """What was posted; or None, when the next moment has come before anything was."""
-        moment = None if self.fault else self.next_moment()
-        seconds = LONGEST_SLEEP_SECONDS if moment is None else self.clock.seconds_until(moment)
-        try:
-            if seconds is None:
-                return self._inbox.get()
-            return self._inbox.get(timeout=min(max(0.0, seconds), LONGEST_SLEEP_SECONDS))
-        except Empty:
-            return None
-
-    def _due(self) -> bool:
-        moment = None if self.fault else self.next_moment()
-        return moment is not None and moment <= self.clock.now()
-
-    def _do(self, act: Act) -> None:
-        """And what follows from it outside: starting jobs, ending them."""
-        try:
-            act()
-            while self._outbox:
-                self._outbox.popleft()()
-        except Exception as error:
-            self.fault = self.fault or sentence(error)
-            logger.exception("the scheduler has broken down")
-
-    def _do_what_is_posted(self) -> None:
-        while not self._inbox.empty():
-            self._do(self._inbox.get())
-        self._waiters.check(release_all=bool(self.fault))
-
-    def _begin_to_finish(self) -> None:
-        self._finishing = True
-
-    def _moved(self) -> None:
-        """The clock was moved by hand: what that brings is decided when this returns."""
-        if self._watcher.is_alive():
-            self.call(self.tell)
 
     # --- a pass ---
 
     def tell(self, *inputs: Input) -> None:
-        """What happened: decide, do what was decided, and the same for what follows from that."""
         if self.fault:
             return
         try:

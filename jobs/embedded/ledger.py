@@ -47,16 +47,16 @@ class Ledger:
         return next(self._ids)
 
     def get(self, job_id: int) -> Handle:
-        handle = self.find(job_id)
+        handle = self.find(job_id) if isinstance(job_id, int) else None
         if handle is None:
             raise UnknownJobError(job_id, self._history)
         return handle
 
     def series_of(self, series_id: int) -> Series:
-        try:
-            return self.series[series_id]
-        except KeyError:
-            raise UnknownJobError(series_id, self._history) from None
+        series = self.series.get(series_id) if isinstance(series_id, int) else None
+        if series is None:
+            raise UnknownJobError(series_id, self._history)
+        return series
 
     def find(self, job_id: int) -> Handle | None:
         return self.live.get(job_id) or self._ended.get(job_id)

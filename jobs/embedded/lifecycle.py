@@ -13,6 +13,7 @@ from jobs.core.inputs import LimitsChanged
 from jobs.core.order import Order
 from jobs.embedded.attempts import Executor
 from jobs.embedded.cancellation import find_token
+from jobs.embedded.checks import check_has, check_wait
 from jobs.embedded.clock import Clock
 from jobs.embedded.coroutines import Coroutines
 from jobs.embedded.driver import Driver
@@ -40,6 +41,7 @@ class Lifecycle:
         history: int,
         limits: LimitsChanged,
     ) -> None:
+        check_has("clock", clock, "now", "a Clock")
         self._limits = limits
         self._executors: dict[str, Executor] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -69,6 +71,7 @@ class Lifecycle:
         What waits is cancelled, and a failure from now on is final. `cancel`: what runs is cancelled too. At the
         deadline it is in any case; what has not ended half a second later is abandoned. Twice does no harm.
         """
+        check_wait("deadline_seconds", deadline_seconds)
         if self._state in ("new", "stopped"):
             return self._never_again()
         self._refuse_to_block("stop", "await stop_async()")
@@ -86,6 +89,7 @@ class Lifecycle:
 
     async def stop_async(self, *, cancel: bool = False, deadline_seconds: float | None = None) -> bool:
         """As `stop`, without blocking the event loop."""
+        check_wait("deadline_seconds", deadline_seconds)
         if self._state in ("new", "stopped"):
             return self._never_again()
         self._refuse_within_job("stop_async")
@@ -125,21 +129,25 @@ class Lifecycle:
 
         A job may wait for others by name; it keeps its place meanwhile.
         """
+        check_wait("timeout_seconds", timeout_seconds)
         self._refuse_to_block("join", "await join_async()", jobs)
         return self._driver.wait(self._all_ended(jobs, "join()"), timeout_seconds)
 
     async def join_async(self, *jobs: Ref, timeout_seconds: float | None = None) -> bool:
         """As `join`, without blocking the event loop."""
+        check_wait("timeout_seconds", timeout_seconds)
         self._refuse_within_job("join_async", jobs)
         return await self._wait_async(self._all_ended(jobs, "join_async()"), timeout_seconds)
 
     def settle(self, timeout_seconds: float | None = None) -> bool:
         """Block until nothing runs or is due and every listener has been told: for tests with a hand-moved clock."""
+        check_wait("timeout_seconds", timeout_seconds)
         self._check_started("settle()")
         self._refuse_to_block("settle", "await settle_async()")
         return self._driver.wait(self._driver.settled, timeout_seconds)
 
     async def settle_async(self, timeout_seconds: float | None = None) -> bool:
+        check_wait("timeout_seconds", timeout_seconds)
         self._check_started("settle_async()")
         self._refuse_within_job("settle_async")
         return await self._wait_async(self._driver.settled, timeout_seconds)
@@ -233,10 +241,10 @@ class Lifecycle:
             raise SchedulerError(f"{asked}() would stop the event loop that its async jobs run on; use {instead}")
 
     def _refuse_within_job(self, asked: str, jobs: Iterable[Ref] = ()) -> None:
-        token, ids = find_token(), {job.id if isinstance(job, Handle) else job for job in jobs}
+        token, ids = find_token(), [job.id if isinstance(job, Handle) else job for job in jobs]
         attempts = list(self._driver.attempts.values())
         mine = [attempt.handle.id for attempt in attempts if attempt.cancellation is token]
-        if mine and (not ids or ids & set(mine)):
+        if mine and (not ids or any(one in ids for one in mine)):
             raise SchedulerError(
                 f"{asked}() was called by job {mine[0]}, which would wait for itself; call it from outside, "
                 "or name the jobs to wait for"

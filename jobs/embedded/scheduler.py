@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from jobs.core.buckets import Bucket
 from jobs.core.inputs import (
@@ -22,6 +22,7 @@ from jobs.core.policies import DEFAULT_POLICY, FirePolicy
 from jobs.core.records import Instance, RetryPolicy
 from jobs.core.states import Status
 from jobs.core.triggers import Trigger, first_after
+from jobs.embedded.checks import check_has, check_kind, check_retry, due_at
 from jobs.embedded.clock import Clock, SystemClock
 from jobs.embedded.errors import InvalidJob, SchedulerError
 from jobs.embedded.handles import Handle, Series
@@ -31,7 +32,6 @@ from jobs.embedded.recurrence import INSTANT, delay, rate, wall_clock
 from jobs.embedded.stopping import cancelled_by_stop, end_series
 from jobs.embedded.work import (
     ASYNC,
-    LONGEST_SECONDS,
     ONE_OFF_RETRY,
     PROCESS,
     SERIES_RETRY,
@@ -40,7 +40,6 @@ from jobs.embedded.work import (
     BlockingJob,
     CpuBoundJob,
     Work,
-    check_retry,
 )
 
 # Whatever is submitted once shares one logical date: there a dependent finds its upstreams.
@@ -79,15 +78,19 @@ class Scheduler(Lifecycle):
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         processes = max_processes if max_processes is not None else len(os.sched_getaffinity(0))
+        for option, given in (("limits", limits), ("rates", rates), ("weights", weights)):
+            check_kind(option, given or {}, Mapping)
         maxima = {model_key(ASYNC): max_async, model_key(THREAD): max_threads, model_key(PROCESS): processes}
         maxima |= {tag_key(tag): most for tag, most in (limits or {}).items()}
-        _check_numbers({**maxima, "history": history})
+        given_numbers = {"max_async": max_async, "max_threads": max_threads, "max_processes": processes}
+        _check_numbers({**given_numbers, "history": history, **(limits or {})})
         for name, bucket in (rates or {}).items():
             if not isinstance(bucket, Bucket):
                 raise SchedulerError(f"the rate {name!r} was given as {bucket!r}; a Bucket is expected")
         check_retry(retry)
         self._retry = retry
         chosen = make_order(order, weights or {}) if isinstance(order, str) else order
+        check_has("order", chosen, "key", "the name of an order, or an Order,")
         super().__init__(
             clock or SystemClock(),
             chosen,
@@ -113,9 +116,11 @@ class Scheduler(Lifecycle):
         """
         self._check_job(job)
         self._check_running("submit()")
+        if not isinstance(depends_on, Iterable):
+            raise InvalidJob(f"depends_on {depends_on!r} was given; a list of jobs, or of their ids, is expected")
         upstreams = [self._upstream(ref) for ref in depends_on]
         job_id, now = self._driver.ledger.next_id(), self._driver.clock.now()
-        instance = Instance(job_id, job_id, Status.PENDING, ONE_DATE, _due_at(now, delay_seconds, at))
+        instance = Instance(job_id, job_id, Status.PENDING, ONE_DATE, due_at(now, delay_seconds, at))
         handle = Handle(instance, job, job.payload(), self._driver.ledger)
         self._driver.post(lambda: self._take(handle, upstreams))
         return handle
@@ -172,6 +177,7 @@ class Scheduler(Lifecycle):
 
     def recurring(self, job: Work, trigger: Trigger, *, policy: FirePolicy = DEFAULT_POLICY) -> Series:
         """As any trigger of jobs.core says, later than now. Raises as `submit` does."""
+        check_has("trigger", trigger, "next_after", "a trigger of jobs.core")
         return self._watch(job, trigger, self._driver.clock.now(), policy)
 
     def cancel_series(self, series: Series | int) -> bool:
@@ -190,11 +196,20 @@ class Scheduler(Lifecycle):
     # --- what goes on ---
 
     def add_listener(self, listener: Listener) -> None:
-        """Call it with every `Event` from now on, in order, on a thread of its own. `stop` waits for that a moment."""
+        """Call it with every `Event` from now on, in order, on a thread of its own. `stop` waits for that a moment.
+
+        Raises SchedulerError for what cannot be called.
+        """
+        if not callable(listener):
+            raise SchedulerError(f"the listener {listener!r} cannot be called; a function of one event is expected")
         self._driver.listeners.add(listener)
 
     def remove_listener(self, listener: Listener) -> None:
-        self._driver.listeners.remove(listener)
+        """Raises SchedulerError for one that is not there."""
+        try:
+            self._driver.listeners.remove(listener)
+        except ValueError:
+            raise SchedulerError(f"{listener!r} is no listener of this scheduler, or no more") from None
 
     @property
     def peak_running(self) -> int:
@@ -217,6 +232,7 @@ class Scheduler(Lifecycle):
     def _watch(self, job: Work, trigger: Trigger, since: datetime, policy: FirePolicy) -> Series:
         """Fires later than `since` count."""
         self._check_job(job)
+        check_kind("policy", policy, FirePolicy)
         self._check_running("a series")
         series = Series(self._driver.ledger.next_id(), job, job.payload(), first_after(trigger, since))
         told = ScheduleChanged(series.id, series.id, trigger, since, policy)
@@ -271,19 +287,7 @@ class Scheduler(Lifecycle):
         return handle
 
 
-def _due_at(now: datetime, delay_seconds: float, at: datetime | None) -> datetime:
-    if at is not None:
-        if at.tzinfo is None:
-            raise InvalidJob(f"at {at} was given, which is a moment in no zone; an aware datetime is expected")
-        if not abs((at - now).total_seconds()) <= LONGEST_SECONDS:
-            raise InvalidJob(f"at {at} was given; a moment within a century of now is expected")
-        return at.astimezone(UTC)
-    if not abs(delay_seconds) <= LONGEST_SECONDS:
-        raise InvalidJob(f"delay_seconds {delay_seconds} was given; seconds, at most a century, are expected")
-    return now + timedelta(seconds=max(0.0, delay_seconds))
-
-
 def _check_numbers(numbers: Mapping[str, int]) -> None:
     for name, number in numbers.items():
-        if not isinstance(number, int) or number < 1:
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise SchedulerError(f"{name} {number!r} was given; a whole number, 1 or more, is expected")

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from jobs.core.limits import model_key, tag_key
 from jobs.core.policies import UpstreamRule
 from jobs.core.records import Demand, Job, Priority, RetryPolicy
+from jobs.embedded.checks import check_call, check_retry, check_text, check_texts, is_seconds
 from jobs.embedded.errors import InvalidJob
 
 ASYNC, THREAD, PROCESS = "async", "thread", "process"
@@ -18,9 +19,6 @@ ASYNC, THREAD, PROCESS = "async", "thread", "process"
 # What is submitted once is worth three more tries; of a series the next fire is the retry.
 ONE_OFF_RETRY = RetryPolicy(max_retries=3, delay_seconds=1.0, max_delay_seconds=60.0)
 SERIES_RETRY = RetryPolicy()
-
-# A century: added to a moment, much more is no date any more, and would end the scheduler instead of the job.
-LONGEST_SECONDS = 36_525 * 86_400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +57,30 @@ class Work:
     def __post_init__(self) -> None:
         if not callable(self.fn):
             raise InvalidJob(f"{self.fn!r} cannot be called; give a function and its args, not what it returned")
-        if not Priority.LOW <= self.priority <= Priority.CRITICAL:
+        check_call(self.args, self.kwargs)
+        self._check_terms()
+        self._check_call()
+
+    def _check_terms(self) -> None:
+        if not isinstance(self.priority, int) or not Priority.LOW <= self.priority <= Priority.CRITICAL:
             raise InvalidJob(
-                f"priority {self.priority} was given; 0 (Priority.LOW) to 3 (Priority.CRITICAL) is expected"
+                f"priority {self.priority!r} was given; 0 (Priority.LOW) to 3 (Priority.CRITICAL) is expected"
             )
         for option in ("timeout_seconds", "deadline_seconds", "start_deadline_seconds"):
             seconds = getattr(self, option)
-            if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
+            if seconds is not None and not (is_seconds(seconds) and seconds > 0):
                 raise InvalidJob(
-                    f"{option} {seconds} was given; seconds above 0, at most a century, or None, are expected"
+                    f"{option} {seconds!r} was given; seconds above 0, at most a century, or None, are expected"
                 )
         if self.retry is not None:
             check_retry(self.retry)
-        if not isinstance(self.tenant, str):
-            raise InvalidJob(f"tenant {self.tenant!r} was given; a text is expected")
-        self._check_call()
+        check_text("name", self.name)
+        check_text("tenant", self.tenant)
+        check_texts("tags", self.tags)
+        check_texts("rates", self.rates)
+        if self.run_when not in tuple(UpstreamRule):
+            rules = ", ".join(UpstreamRule)
+            raise InvalidJob(f"run_when {self.run_when!r} was given; one of {rules} is expected")
 
     def _check_call(self) -> None:
         """What only some models can run."""
@@ -104,16 +111,6 @@ class Work:
             limits=(model_key(self.model), *map(tag_key, self.tags)),
             rates=self.rates,
         )
-
-
-def check_retry(policy: RetryPolicy) -> None:
-    """Raises InvalidJob if its waits are no durations."""
-    for option in ("delay_seconds", "max_delay_seconds"):
-        seconds = getattr(policy, option)
-        if not 0 <= seconds <= LONGEST_SECONDS:
-            raise InvalidJob(
-                f"{option} {seconds} of a retry was given; 0 or more seconds, at most a century, are expected"
-            )
 
 
 class AsyncJob(Work):

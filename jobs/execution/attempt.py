@@ -24,11 +24,20 @@ from jobs.execution.program import StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, told_by
 from jobs.execution.samples import SampleFile
-from jobs.execution.spawn import OOM_SCORE_FILE, PR_SET_CHILD_SUBREAPER, Surroundings, pin, prctl, start_job
+from jobs.execution.spawn import (
+    OOM_SCORE_FILE,
+    PR_SET_CHILD_SUBREAPER,
+    Surroundings,
+    fork_to_exec,
+    pin,
+    prctl,
+    start_job,
+)
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+from jobs.execution.warm import fork_to_run, why_cold
 
 OOM_SCORE = b"-500"
 WAKE = 0
@@ -90,9 +99,11 @@ class Attempt:
         pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
         oom_score = lower_oom_score()
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
-        self.job = start_job(program, self.around)
+        why = why_cold(spec, program)
+        self.job = start_job(program, self.around, fork_to_exec if why else fork_to_run)
         self.started_at, self.started = time.time(), time.monotonic()
-        self.start_method = "cold"
+        self.start_method = "cold" if why else "warm"
+        self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))

@@ -16,7 +16,7 @@ from jobs.execution.ending import end_all
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, shell
 from jobs.execution.pump import Pump
-from jobs.execution.spawn import Surroundings, start_job
+from jobs.execution.spawn import Surroundings, fork_to_exec, start_job
 from jobs.execution.verdict import Verdict, verdict
 
 # Which end of an attempt is which of `cleanup_after`.
@@ -47,7 +47,9 @@ def clean_up(wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter
     pump = Pump(log, selector)
     env = {**around.env, "ROTA_OUTCOME": how.kind, **numbers(how)}
     try:
-        pid = start_job(shell(wanted.command), around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr))
+        pid = start_job(
+            shell(wanted.command), around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr), fork_to_exec
+        )
     except StartError as error:
         log.notice(f"clean-up {error}")
         return

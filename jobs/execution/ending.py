@@ -78,8 +78,12 @@ def end_all() -> dict[int, int]:
         kill_children()
         if list(send_all(found, signal.SIGKILL)):
             return ended  # of another user: not ours to end
-        try:
-            pid, status = os.waitpid(-1, 0)
-        except ChildProcessError:
-            return ended
-        ended[pid] = status
+        options = 0  # wait for one, then take all that have ended: a look at thousands for each of them takes hours
+        while True:
+            try:
+                pid, status = os.waitpid(-1, options)
+            except ChildProcessError:
+                return ended
+            if pid == 0:
+                break
+            ended[pid], options = status, os.WNOHANG

@@ -14,6 +14,7 @@ from jobs.execution.tree import TOKEN_NAME
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 NODE_FILE = "environment"
+INTERPRETER = {"LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}  # what a Python reads when it starts, warm ones too
 
 
 class EnvironmentFileError(ValueError):
@@ -33,10 +34,9 @@ def base(launch: Launch) -> dict[str, str]:
     return {
         "PATH": PATH,
         "HOME": home(),
-        "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": cores,
         "PYTHON_CPU_COUNT": cores,
-        "PYTHONUNBUFFERED": "1",
+        **INTERPRETER,
     }
 
 

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from jobs.execution import moment
@@ -23,11 +24,14 @@ from jobs.execution.rundir import CANCEL_SIGNAL
 from jobs.execution.runner import run
 from jobs.execution.spawn import close_all_but
 
+DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
 
 
-def main(fd: int) -> None:
-    """Serve requests from socket `fd` until its other end is closed."""
+def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> None:
+    """Serve requests from socket `fd` until its other end is closed, or until it is found to be stale by a request,
+    which then is as if it had not been made. `meanwhile`: work, done while there are none.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
     ended = watch_children()
@@ -38,11 +42,14 @@ def main(fd: int) -> None:
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(ended, select.POLLIN)
+    work = iter(meanwhile)
+    busy = True
     while True:
-        for ready, _ in poll.poll():
+        busy = busy and next(work, DONE) is not DONE
+        for ready, _ in poll.poll(0 if busy else None):
             if ready == ended:
                 reap(ended)
-            elif path := service.recv(REQUEST_BYTES):
+            elif (path := service.recv(REQUEST_BYTES)) and not is_stale():
                 launch(service, os.fsdecode(path))
             else:
                 return

@@ -11,10 +11,21 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from jobs.execution.environment import INTERPRETER, home
+
 logger = logging.getLogger(__name__)
 
 MAX_ANSWER_BYTES = 4096
 MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
+WARM_MAIN = """
+import sys
+bare, path = [*sys.modules], [*sys.path]
+sys.path.insert(0, sys.argv[1])
+from jobs.execution.shelf import Recorder
+recorder = Recorder(bare)
+from jobs.execution.preload import main
+main(int(sys.argv[2]), recorder, path)
+"""
 PROJECT = Path(__file__).resolve().parents[2]
 END_SECONDS = 10.0
 
@@ -44,10 +55,11 @@ class Refused:
 class LauncherProcess:
     """A launcher that runs. It is isolated from the service's environment, path and terminal, and ends with it."""
 
-    def __init__(self, python: str, log: Path) -> None:
-        """OSError if `python` cannot be started."""
+    def __init__(self, python: str, log: Path, *, warm: bool = False) -> None:
+        """OSError if `python` cannot be started. warm: begun as scripts are, to become one."""
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [python, "-I", "-S", "-X", "utf8", "-c", MAIN, str(PROJECT), str(theirs.fileno())]
+        program = ["-c", WARM_MAIN] if warm else ["-I", "-S", "-X", "utf8", "-c", MAIN]
+        command = [python, *program, str(PROJECT), str(theirs.fileno())]
         try:
             with theirs, log.open("ab") as errors:
                 self.process = subprocess.Popen(
@@ -56,7 +68,7 @@ class LauncherProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    env={},
+                    env={**INTERPRETER, "HOME": home()} if warm else {},
                     cwd="/",
                     start_new_session=True,
                 )

@@ -40,7 +40,7 @@ class LocalExecutor:
             self._watcher,
             report,
             self._runs,
-            start_launcher=partial(LauncherProcess, python, self._logs / "launcher.log"),
+            start_launcher=lambda warm: LauncherProcess(python, self._logs / "launcher.log", warm=warm),
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,
             cgroups=self._cgroups,

@@ -1,4 +1,4 @@
-"""Forks and execs the job: its own session, its cores, clean signals and descriptors. Standard library only.
+"""Forks the job: its own session, its cores, clean signals and descriptors. Standard library only.
 
 Everything that a child needs is imported before the fork, and what goes wrong between fork and exec comes back
 through a pipe that exec closes, so that a job that cannot start is told from one that ran and failed.
@@ -10,7 +10,8 @@ import ctypes
 import errno
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple, NoReturn
 
 from jobs.execution.limits import LIBC, Limits, take_on
@@ -19,6 +20,9 @@ from jobs.execution.program import Program, StartError, check_readable, explain_
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
+
+
+Become = Callable[[Program, Mapping[str, str]], None]
 
 
 class Surroundings(NamedTuple):
@@ -51,14 +55,21 @@ def cores_refused(cores: list[int], error: Exception) -> StartError:
     return StartError(f"cores {named}", f"they may not be used here ({error}); usable are {usable}")
 
 
-def start_job(program: Program, around: Surroundings) -> int:
-    """Process id of the job, which is exec'd when this returns. StartError if it could not be."""
+def fork_to_exec(become: Callable[[Become], object]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        become(execute)
+    return pid
+
+
+def start_job(program: Program, around: Surroundings, fork: Callable[[Callable[[Become], object]], int]) -> int:
+    """Process id of the job, which has begun when this returns. StartError if it could not be.
+
+    fork: makes a process and has it become the job, by what it passes: `fork_to_exec`, or warm.py's.
+    """
     told, tell = os.pipe2(os.O_CLOEXEC)
-    runner = os.getpid()
     try:
-        pid = os.fork()
-        if pid == 0:
-            become_job(program, around, runner, tell)
+        pid = fork(partial(become_job, program, around, os.getpid(), tell))
     finally:
         os.close(tell)
     with os.fdopen(told, "rb") as pipe:
@@ -70,7 +81,8 @@ def start_job(program: Program, around: Surroundings) -> int:
     return pid
 
 
-def become_job(program: Program, around: Surroundings, runner: int, tell: int) -> NoReturn:
+def become_job(program: Program, around: Surroundings, runner: int, tell: int, then: Become) -> None:
+    """Returns if `then` does, with the job's surroundings in place."""
     try:
         os.setsid()
         die_with(runner)
@@ -83,7 +95,7 @@ def become_job(program: Program, around: Surroundings, runner: int, tell: int) -
         enter(around.directory)
         if program.checked:
             check_readable(program.checked)
-        execute(program, around.env)
+        return then(program, around.env)
     except StartError as error:
         os.write(tell, f"{error.file}\0{error.reason}".encode("utf-8", "surrogateescape"))
     except BaseException as error:  # noqa: BLE001 whatever it is, it must not go on as a second runner

@@ -1,4 +1,7 @@
-"""Hands attempts to the launcher, and finds out what became of those that it did not answer for.
+"""Hands attempts to a launcher, and finds out what became of those that it did not answer for.
+
+Scripts go to the one that may start them warm, all else to the one that only execs, which is there for them too should
+the other have ended. Each is started when it is first needed.
 
 Belongs to the executor's loop.
 """
@@ -6,16 +9,15 @@ Belongs to the executor's loop.
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from jobs.core.states import OutcomeKind
 from jobs.execution.environment import EnvironmentFileError
 from jobs.execution.launch import Launch, NotStarted, Report
-from jobs.execution.launching import LauncherGoneError, LauncherProcess, Refused
+from jobs.execution.launching import LauncherProcess, Runner
+from jobs.execution.line import Answers, Line, Wanted
 from jobs.execution.loop import Loop
 from jobs.execution.prepare import path_of, prepare
 from jobs.execution.settle import not_started
@@ -23,16 +25,7 @@ from jobs.execution.watcher import Watched, Watcher
 
 logger = logging.getLogger(__name__)
 
-MAX_UNANSWERED = 16  # requests in the launcher's socket: a send must never wait
 MAX_TRIES = 3  # times that a launcher is asked for one attempt
-
-
-@dataclass(slots=True)
-class Wanted:
-    """An attempt that is to be started. `tries`: how often a launcher was to be asked for it."""
-
-    launch: Launch
-    tries: int = 0
 
 
 class Starter:
@@ -42,35 +35,35 @@ class Starter:
         watcher: Watcher,
         report: Callable[[Report], None],
         runs: Path,
-        start_launcher: Callable[[], LauncherProcess],
+        start_launcher: Callable[[bool], LauncherProcess],
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
         cgroups: Mapping[str, str],
     ) -> None:
-        """start_launcher: OSError if it cannot be started. environment: that of the job. cgroups: see Spec."""
+        """start_launcher: whether a warm one; OSError if it cannot be started. environment: that of the job. cgroups:
+        see Spec.
+        """
         self._loop = loop
         self._watcher = watcher
         self._report = report
         self._runs = runs
-        self._start_launcher = start_launcher
         self._environment = environment
         self._python = python
         self._cgroups = cgroups
-        self._launcher: LauncherProcess | None = None
-        self._waiting: deque[Wanted] = deque()
-        self._unanswered: deque[Wanted] = deque()
+        answers = Answers(self._on_forked, self._on_refused, self._again)
+        self._lines = {warm: Line(loop, partial(start_launcher, warm), answers) for warm in (False, True)}
 
     def start(self, launch: Launch) -> None:
         """Begin, unless it has begun already: then what is there is watched or reported instead."""
-        self._again(Wanted(launch), "")
+        self._again(Wanted(launch, path_of(self._runs, launch.ref)), "")
 
     def close(self) -> None:
-        if self._launcher:
-            self._launcher.close()
+        for line in self._lines.values():
+            line.close()
 
     def nudge(self) -> None:
-        if self._launcher:
-            self._launcher.go_on()
+        for line in self._lines.values():
+            line.nudge()
 
     def _again(self, wanted: Wanted, reason: str) -> None:
         """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
@@ -99,58 +92,26 @@ class Starter:
         except ValueError as error:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
-            self._waiting.append(wanted)
-            self._ask()
+            self._lines[may_start_warm(wanted)].add(wanted)
 
-    def _ask(self) -> None:
-        """Pass on what waits, as far as the launcher's socket has room for it."""
-        while self._waiting and len(self._unanswered) < MAX_UNANSWERED:
-            launch = self._waiting[0].launch
-            try:
-                self._running_launcher().ask(path_of(self._runs, launch.ref))
-            except LauncherGoneError:
-                return  # its socket is readable now: _on_launcher comes here again
-            except OSError as error:
-                self._waiting.popleft()
-                self._node_refused(launch, f"could not be started: no launcher: {error}")
-            else:
-                self._unanswered.append(self._waiting.popleft())
-
-    def _running_launcher(self) -> LauncherProcess:
-        if self._launcher is None:
-            self._launcher = self._start_launcher()
-            self._loop.on_readable(self._launcher.socket.fileno(), self._on_launcher)
-        return self._launcher
-
-    def _on_launcher(self) -> None:
-        launcher = self._running_launcher()
-        try:
-            answer = launcher.answer()
-        except LauncherGoneError as error:
-            self._on_launcher_gone(launcher, error)
-            return
-        wanted = self._unanswered.popleft()
-        if isinstance(answer, Refused):
-            self._node_refused(wanted.launch, f"could not be started: no process: {answer.error}")
-        elif answer.pidfd is None:
+    def _on_forked(self, wanted: Wanted, runner: Runner) -> None:
+        if runner.pidfd is None:
             self._again(wanted, "there were too few file descriptors")
         else:
             again = partial(self._again, wanted, "its runner ended before it began")
-            self._watcher.watch(wanted.launch.ref, Watched(answer.pidfd, answer.notes, again))
-        self._ask()
+            self._watcher.watch(wanted.launch.ref, Watched(runner.pidfd, runner.notes, again))
 
-    def _on_launcher_gone(self, launcher: LauncherProcess, error: LauncherGoneError) -> None:
-        logger.warning("%s", error)
-        self._launcher = None
-        self._loop.no_longer(launcher.socket.fileno())
-        unsure, self._unanswered = self._unanswered, deque()
-        for wanted in unsure:
-            self._again(wanted, str(error))
-        self._ask()
-        launcher.close()
+    def _on_refused(self, wanted: Wanted, why: str) -> None:
+        self._node_refused(wanted.launch, f"could not be started: {why}")
 
     def _give_up(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
         self._report(NotStarted(launch.ref, not_started(kind, error)))
 
     def _node_refused(self, launch: Launch, error: str) -> None:
         self._report(NotStarted(launch.ref, not_started(OutcomeKind.LOST, error), node_refused=True))
+
+
+def may_start_warm(wanted: Wanted) -> bool:
+    """Whether the warm launcher is asked: its runner sees to the rest. Once only, since it may be what ends."""
+    launch = wanted.launch
+    return launch.kind != "command" and getattr(launch, "start", "auto") != "cold" and wanted.tries == 1

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 import pytest
 
 from jobs.embedded import AsyncJob, BlockingJob, CpuBoundJob, Scheduler, SchedulerError, Status
-from jobs.embedded.driver import LONGEST_SLEEP_SECONDS
 from jobs.embedded.waiters import LOOK_UP_SECONDS, acquired
+from jobs.embedded.watcher import LONGEST_SLEEP_SECONDS
 from tests.embedded.schedulers import (
     NO_RETRY,
     WAIT,
@@ -99,7 +99,7 @@ def test_the_watcher_sleeps_exactly_until_the_next_moment(monkeypatch):
             slept.append(timeout)
             return super().get(block, timeout)
 
-    monkeypatch.setattr("jobs.embedded.driver.SimpleQueue", Inbox)
+    monkeypatch.setattr("jobs.embedded.watcher.SimpleQueue", Inbox)
     with Scheduler() as scheduler:
         until(lambda: slept == [LONGEST_SLEEP_SECONDS] * 2)
         scheduler.submit(BlockingJob(nothing), delay_seconds=50)

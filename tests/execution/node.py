@@ -79,8 +79,8 @@ class Node:
     def outcome(self, ref):
         return self.reports.outcome(ref)
 
-    def launcher_pid(self):
-        return self.executor._starter._launcher.process.pid
+    def launcher_pid(self, warm=False):
+        return self.executor._starter._lines[warm].launcher.process.pid
 
     def runner_pid(self, ref):
         with RunDir(str(self.path(ref))) as rundir:

@@ -1,9 +1,12 @@
 """The clean-up command, by a real runner."""
 
+import subprocess
+import sys
+
 from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
 from jobs.execution.tree import marked
-from tests.execution.running import until
+from tests.execution.running import ROOT, until
 
 
 def launched(node, command, cleanup, after=("success", "failure", "timeout", "cancel"), limit=30.0, **fields):
@@ -66,3 +69,22 @@ def test_a_directory_that_is_gone_is_told(node):
     ref = launched(node, 'rm -r "$ROTA_WORKSPACE"', "echo clean")
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS, node.text(ref)
     assert "[rota] clean-up could not be started: working directory" in node.text(ref)
+
+
+MANY_DEAD = """
+import os
+from jobs.execution import ending
+
+looks = []
+ending.descendants = lambda root: looks.append(root) or []
+for _ in range(100):
+    os.fork() or os._exit(0)
+assert len(ending.end_all()) == 100
+print(len(looks))
+"""
+
+
+def test_thousands_that_have_ended_are_taken_at_once():
+    """Each was looked for anew: three thousand took hours."""
+    looks = subprocess.run([sys.executable, "-c", MANY_DEAD], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert int(looks.stdout) < 20

@@ -88,7 +88,7 @@ def test_refused_fork_is_reported(node, monkeypatch):
 
 def test_launcher_and_runner_need_the_standard_library_only(launcher):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import jobs.execution.launcher\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); import jobs.execution.preload\n"
         "ours = {name for name in sys.modules if name.split('.')[0] not in sys.stdlib_module_names}\n"
         "print(sorted(name for name in ours if name not in ('jobs', 'jobs.execution', '__main__')))"
     )
@@ -97,7 +97,7 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert "jobs.execution.runner" in names
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
-        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "launcher", "limits",
-                     "logwriter", "markers", "moment", "outputs", "program", "pump", "rundir", "runner", "samples",
-                     "spawn", "spec", "tree", "usage", "verdict")
+        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "fresh", "launcher", "limits",
+                     "logwriter", "markers", "moment", "outputs", "preload", "program", "pump", "rundir", "runner",
+                     "samples", "shelf", "spawn", "spec", "titles", "tree", "usage", "verdict", "warm")
     }  # fmt: skip

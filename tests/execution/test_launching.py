@@ -80,7 +80,8 @@ def test_started_attempts_leave_nothing_behind(node):
 
 
 def kept(node):
-    values = [vars(part).values() for part in (node.executor._starter, node.executor._watcher)]
+    lines = node.executor._starter._lines.values()
+    values = [vars(part).values() for part in (*lines, node.executor._watcher)]
     return [copy(each) for each in chain(*values) if isinstance(each, (dict, deque))]
 
 

@@ -1,0 +1,135 @@
+"""What a Python looks like that has only begun, noted by a warm launcher and put on by a job. Standard library only."""
+
+from __future__ import annotations
+
+import _warnings
+import ctypes
+import gc
+import io
+import os
+import posix
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from jobs.execution.program import Program, explained
+from jobs.execution.shelf import Shelf
+from jobs.execution.titles import set_titles
+
+SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "COVERAGE_",
+           "SETUPTOOLS_")  # fmt: skip # what an interpreter, its libraries or a .pth file may read when it starts
+NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.fopen.restype = ctypes.c_void_p
+PYTHON = ctypes.PyDLL(None)
+PYTHON.PyThreadState_Get.restype = ctypes.c_void_p
+CALLS_BELOW = 2  # calls from C to C by which warm.py runs a script; Python 3.11 counts them as depth of recursion
+REMAINING, LIMIT = 8, 9  # words of a thread's state in Python 3.11
+
+
+class Seen(NamedTuple):
+    """`main`: what `__main__` begins with; `path`: sys.path without a script's folder; `shape`: the variables that the
+    interpreter was begun with.
+    """
+
+    main: dict[str, Any]
+    path: list[str]
+    filters: list[Any]
+    shape: dict[str, str]
+    shelf: Shelf
+
+
+seen: Seen | None = None  # only in a warm launcher and its children
+lacking = "there was no warm launcher"  # while there is none, why
+
+
+def note(path: list[str], shelf: Shelf) -> None:
+    """This process may be forked from now on. `path`: sys.path as it was at first."""
+    global seen  # noqa: PLW0603 of the process, as what it describes
+    main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
+    for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
+        del sys.path_importer_cache[folder]
+    seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
+
+
+def shape_of(env: Mapping[str, str]) -> dict[str, str]:
+    """HOME too: by it the user's own site-packages are found."""
+    return {name: value for name, value in env.items()
+            if name == "HOME" or (name.startswith(SHAPING) and name not in NOT_SHAPING)}  # fmt: skip
+
+
+def become(program: Program, env: Mapping[str, str], told: int) -> tuple[object, ...]:
+    """Have this process look like `python script.py` before its first line; `told` is closed when it does.
+
+    Returns the arguments of PyRun_SimpleFileExFlags.
+    """
+    assert seen is not None  # noqa: S101 or there is no warm start
+    path = program.checked
+    set_titles(program.argv, env)
+    set_environment(env)
+    set_signals()
+    open_streams(unbuffered=bool(env.get("PYTHONUNBUFFERED")))
+    sys.argv, sys.orig_argv = [path], list(program.argv)
+    sys.path[:] = [os.path.dirname(os.path.realpath(path)), *seen.path]  # noqa: PTH120 pathlib costs start-up
+    _warnings.filters[:] = seen.filters
+    _warnings._filters_mutated()  # type: ignore[attr-defined]  # what the module warnings calls too
+    seen.shelf.hide()
+    discount_calls_below()
+    name = os.fsencode(path)
+    file = LIBC.fopen(name, b"rbe")
+    if not file:
+        number = ctypes.get_errno()
+        raise explained(path, OSError(number, os.strerror(number)))
+    gc.freeze()  # what was there before is neither seen nor, page by page, copied by a collection
+    sys.modules["__main__"] = new_main(seen.main)  # only now: it is to be collected at the end
+    os.close(told)
+    return file, name, 1, None
+
+
+def new_main(begun: Mapping[str, Any]) -> ModuleType:
+    """Not the old one, emptied: a frame of the launcher's keeps that alive, so it would not be finalised at the end."""
+    main = ModuleType("__main__")
+    vars(main).update(begun, __annotations__={})
+    return main
+
+
+def set_environment(env: Mapping[str, str]) -> None:
+    """Python's and C's. os.environ was filled from posix.environ once."""
+    os.environ.clear()
+    os.environ.update(env)
+    posix.environ.clear()
+    posix.environ.update((os.fsencode(name), os.fsencode(value)) for name, value in env.items())
+    time.tzset()
+
+
+def set_signals() -> None:
+    """As Python does at its start; all others are at their defaults."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def open_streams(*, unbuffered: bool) -> None:
+    """As Python does; of the old ones encoding and errors are right, since the locale is."""
+    for name, fd, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        old = getattr(sys, name)
+        raw = io.FileIO(fd, f"{mode}b", closefd=False)
+        raw.name = f"<{name}>"
+        buffered = io.BufferedReader if fd == 0 else io.BufferedWriter
+        buffer = raw if unbuffered and fd > 0 else buffered(raw)
+        lines = not unbuffered and (fd == 2 or buffer.isatty())
+        stream = io.TextIOWrapper(buffer, old.encoding, old.errors, "\n", lines, write_through=unbuffered)
+        stream.mode = mode  # type: ignore[misc]  # for people to read; Python sets it too
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def discount_calls_below() -> None:
+    """Where Python counts them, give back the depth that they take, if its words are where they are expected."""
+    if sys.version_info[:2] == (3, 11):
+        words = ctypes.cast(PYTHON.PyThreadState_Get(), ctypes.POINTER(ctypes.c_int))
+        if words[LIMIT] == sys.getrecursionlimit() and 0 < words[LIMIT] - words[REMAINING] < 50:
+            words[REMAINING] += CALLS_BELOW

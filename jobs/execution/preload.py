@@ -1,0 +1,71 @@
+"""A launcher that also starts scripts warm: it loads in advance what they often import, whenever it has nothing to do.
+
+Only modules that do the same whoever imports them and whenever: none that starts a thread, draws a secret
+(multiprocessing), keeps the host's name (platform, uuid) or reads a variable that a job may set. Standard library only.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+from jobs.execution import fresh, launcher
+from jobs.execution.shelf import Recorder
+from jobs.execution.titles import set_titles
+
+MODULES = """
+    argparse ast asyncio base64 bisect bz2 calendar collections.abc concurrent.futures.thread configparser contextlib
+    copy csv ctypes dataclasses datetime decimal difflib email.message email.mime.multipart email.mime.text enum
+    fnmatch fractions functools getpass glob gzip hashlib heapq hmac html http.client http.cookiejar importlib.metadata
+    importlib.util inspect io itertools json locale logging.handlers lzma math operator pathlib pickle pprint queue
+    random re secrets select selectors shlex shutil signal smtplib socket sqlite3 ssl statistics string struct
+    subprocess tarfile tempfile textwrap threading time timeit traceback types typing unicodedata urllib.error
+    urllib.parse urllib.request warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo
+"""
+
+
+def main(fd: int, recorder: Recorder, path: list[str]) -> None:
+    """As that of the launcher. `path`: sys.path as the interpreter made it."""
+    known = states(path)
+    launcher.main(fd, loading(recorder, path), lambda: states(path) != known)
+
+
+def loading(recorder: Recorder, path: list[str]) -> Iterator[None]:
+    """When it is through, scripts may start warm."""
+    if why := why_never():
+        fresh.lacking = why
+        return
+    fresh.lacking = "the warm launcher had only just begun"
+    for name in MODULES.split():
+        with suppress(ImportError):  # a Python may be built without one
+            __import__(name)
+        yield
+    fresh.note(path, recorder.shelf())
+    gc.collect()
+    gc.freeze()
+
+
+def why_never() -> str:
+    if sys.version_info >= (3, 13):
+        return "Python 3.13 and later cannot be ended where a thread has forked"
+    try:
+        set_titles(sys.orig_argv, os.environ)
+    except OSError as error:
+        return f"this kernel lets no process say what it is: {error.strerror}"
+    return ""
+
+
+def states(path: list[str]) -> list[tuple[int, int] | None]:
+    """Tell whether something was installed since: the interpreter, its virtual environment, a package, a .pth file."""
+    return [state(place) for place in (sys.executable, f"{sys.prefix}/pyvenv.cfg", *path[1:])]
+
+
+def state(place: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(place)  # noqa: PTH116 pathlib costs start-up
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino

@@ -1,0 +1,195 @@
+"""Modules that a warm launcher has loaded in advance, out of sight of a script until it imports them itself.
+
+Nothing is found here: an import of the script goes its usual way (its own folder first, then the rest of sys.path) and
+finds a file. Only when that file is to be run is it asked whether the very file, unchanged since, was run in advance.
+If so its module is given instead, and what it imported then is imported now, in that order. So sys.modules holds what
+it would hold, a module of the script's own that is called like one of the library's is its own, and an upgraded
+package is the upgraded one. A function that a module registered for the exit is registered when the script imports it.
+
+Standard library only, and nothing of it that is not in every Python from its start, `from __future__` neither: what
+this imports would not be seen by the recorder that it is.
+"""
+
+import _frozen_importlib  # importlib itself is not loaded yet
+import _frozen_importlib_external as files
+import builtins
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    Step = Callable[..., Any]  # of any loader: takes a spec or a module, after the loader itself or alone
+
+machinery: "Any" = _frozen_importlib  # what of it is used here is no part of its interface
+STATIC_LOADERS = (machinery.BuiltinImporter, machinery.FrozenImporter)
+LOADERS = (*STATIC_LOADERS, files.SourceFileLoader, files.ExtensionFileLoader)
+
+
+class Book:
+    """A module on the shelf. `needs`: modules that it imported when it was run, by name; `aliases`: other names that it
+    gave to modules; `at_exit`: (function, arguments, keywords) that it registered.
+    """
+
+    def __init__(self) -> None:
+        self.module: Any = None
+        self.stamp: tuple[object, ...] = ()
+        self.needs: dict[str, Any] = {}
+        self.aliases: dict[str, Any] = {}
+        self.at_exit: list[tuple[Any, Any, Any]] = []
+
+
+class Recorder:
+    """From its making to `shelf()`: takes down what every module does that is loaded."""
+
+    def __init__(self, bare: list[str]) -> None:
+        """`bare`: names of the modules that every Python has from its start."""
+        self._bare = frozenset(bare)
+        self._books: dict[str, Book] = {}
+        self._running: list[str] = []
+        self._loaders = [(loader, loader.create_module, loader.exec_module) for loader in LOADERS]
+        for loader, create, execute in self._loaders:
+            patch(loader, self._during(create), self._during(execute))
+        self._import = builtins.__import__
+        builtins.__import__ = self._importing
+        import atexit
+
+        self._atexit, self._register = atexit, atexit.register
+        atexit.register = self._registering  # type: ignore[assignment]  # a wrapper of it
+
+    def shelf(self) -> "Shelf":
+        """Stop recording."""
+        builtins.__import__ = self._import
+        self._atexit.register = self._register
+        for loader, create, execute in self._loaders:
+            patch(loader, create, execute)
+        kept = {name: book for name, book in self._books.items() if name not in self._bare and put(book, name)}
+        return Shelf(self._bare, kept)
+
+    def _during(self, step: "Step") -> "Step":
+        def wrapped(*args: "Any") -> "Any":
+            spec = getattr(args[-1], "__spec__", args[-1])
+            self._running.append(spec.name)
+            before = sys.modules.copy()
+            try:
+                return step(*args)
+            finally:
+                self._running.pop()
+                self._note_aliases(self._books.setdefault(spec.name, Book()), before)
+
+        return wrapped
+
+    def _note_aliases(self, book: Book, before: "Mapping[str, Any]") -> None:
+        for name, module in sys.modules.items():
+            if not (name in before or name in self._books or any(name in one.aliases for one in self._books.values())):
+                book.aliases[name] = module
+
+    def _importing(
+        self,
+        name: str,
+        globals: "Mapping[str, Any] | None" = None,  # noqa: A002 named as by __import__
+        locals: "Mapping[str, Any] | None" = None,  # noqa: A002 as above
+        fromlist: "Sequence[str] | None" = (),
+        level: int = 0,
+    ) -> "Any":
+        module = self._import(name, globals, locals, fromlist, level)
+        if self._running:
+            base = name
+            if level:
+                package = machinery._calc___package__(globals)
+                base = machinery._resolve_name(name, package, level)
+            needs = self._books.setdefault(self._running[-1], Book()).needs
+            for needed in (base, *(f"{base}.{item}" for item in fromlist or ())):
+                if needed in sys.modules:
+                    needs[needed] = sys.modules[needed]
+        return module
+
+    def _registering(self, function: "Any", *args: "Any", **keywords: "Any") -> "Any":
+        if self._running:
+            book = self._books.setdefault(self._running[-1], Book())
+            book.at_exit.append((function, args, keywords))
+        return self._register(function, *args, **keywords)
+
+
+def put(book: Book, name: str) -> bool:
+    """Complete `book`. False if it cannot be given: it has put something else in its place, or its file is gone."""
+    book.module = sys.modules.get(name)
+    spec = getattr(book.module, "__spec__", None)
+    if spec is None or spec.name != name or name == "jobs" or name.startswith("jobs.execution"):
+        return False
+    try:
+        book.stamp = stamp(spec.origin)
+    except OSError:
+        return False
+    return True
+
+
+class Shelf:
+    def __init__(self, bare: frozenset[str], books: dict[str, Book]) -> None:
+        self._bare = bare
+        self._books = books
+
+    def hide(self) -> None:
+        """Where a script will run: have it look as if nothing had been loaded, and give from now on."""
+        import atexit
+
+        atexit._clear()
+        self._register = atexit.register
+        modules = sys.modules
+        for name, book in self._books.items():
+            parent, _, child = name.rpartition(".")
+            attributes = getattr(modules.get(parent), "__dict__", {})
+            if parent and attributes.get(child) is book.module:
+                del attributes[child]
+        for name in [name for name in modules if name not in self._bare]:
+            del modules[name]
+        for loader in LOADERS:
+            patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
+
+    def _creating(self, create: "Step") -> "Step":
+        def creating(*args: "Any") -> "Any":
+            book = self._books.get(args[-1].name)
+            if book and book.stamp == stamp(args[-1].origin):
+                return book.module
+            return create(*args)
+
+        return creating
+
+    def _executing(self, execute: "Step") -> "Step":
+        def executing(*args: "Any") -> "Any":
+            module = args[-1]
+            book = self._books.get(module.__spec__.name)
+            if book is None or book.module is not module or not self._give(book):
+                execute(*args)
+
+        return executing
+
+    def _give(self, book: Book) -> bool:
+        """Do again what it did when it was run. False if it would get other modules today."""
+        name = book.module.__spec__.name
+        del self._books[name]  # a reload is one
+        for needed in book.needs:
+            if needed not in sys.modules:
+                machinery._gcd_import(needed)
+        if any(sys.modules.get(needed) is not module for needed, module in book.needs.items()):
+            return False
+        sys.modules.update(book.aliases)
+        for function, args, keywords in book.at_exit:
+            self._register(function, *args, **keywords)
+        return True
+
+
+def patch(loader: "Any", create: "Step", execute: "Step") -> None:
+    static = loader in STATIC_LOADERS
+    loader.create_module = staticmethod(create) if static else create
+    loader.exec_module = staticmethod(execute) if static else execute
+
+
+def stamp(origin: str | None) -> tuple[object, ...]:
+    """Tells a file from a later one at the same place; modules of the interpreter itself have no file."""
+    if origin is None or not origin.startswith("/"):
+        return (origin,)
+    found = os.stat(origin)  # noqa: PTH116 pathlib costs start-up
+    return (origin, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,0 +1,132 @@
+"""Warm start: the job's process is a fork of its runner that runs the script itself, instead of a new Python.
+
+A Python that has only begun takes 12 ms, one with the usual imports 60, with Django 180; a fork takes 3. For this a
+second launcher runs beside the one that only execs (launching.py): a plain `python`, with its site-packages, the
+locale and the variables that shape an interpreter as a job's own would have them, so that sys.flags, encodings and all
+that a Python decides at its start are right. It has loaded in advance what scripts often import (shelf.py), besides
+the runner's own modules. Its runners are runners like any other. What they fork becomes `python script.py`:
+
+- **Nothing lies below the script.** The fork is made by a thread of the runner that has no Python frame: C calls the
+  interpreter's own function for running a file, and that prints tracebacks, takes SystemExit and ends the process as
+  for any script: threads joined, atexit functions called, buffers flushed, 120 if that fails. So there is no frame of
+  ours in a traceback, in the stack, in the depth of recursion. What the runner was doing in its other thread is never
+  unwound: nothing of it is closed, flushed or finalised in the job.
+- **Nothing of us is in it.** Modules, `__main__`, sys.path, argv, environment (also C's and /proc's, by which what is
+  left of a killed runner is found), standard streams, signals, warnings filters and time zone are those of a fresh
+  Python; all objects from before are frozen out of the garbage collector's sight.
+- **The runner does not see a difference**: the same steps as before an exec lead to it, and a pipe tells when it began.
+
+That thread of the runner lives as long as the runner: for the kernel it is the parent, by whose death the job dies.
+
+What differs from a cold start is in docs/running.md. Who asks for something that only a new Python can give (variables
+that it reads at its start, another user) gets one: `why_cold`. Python 3.13 and later cannot be ended by a thread that
+forked. Standard library only.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import errno
+import os
+import signal
+import sys
+import zipimport
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import starmap
+from operator import call
+from typing import NoReturn
+
+from jobs.execution import fresh
+from jobs.execution.program import Program
+from jobs.execution.spawn import ERROR_FD, Become
+from jobs.execution.spec import Spec
+
+LARGE = 32 * 1024  # characters, of up to four bytes: what exec may refuse even in one variable is its to refuse
+SMALL_BYTES = 256 * 1024 * 1024
+PYTHON = ctypes.PyDLL(None)
+LIBC = ctypes.CDLL(None)
+RUN = PYTHON.PyRun_SimpleFileExFlags
+RUN.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
+
+
+def why_cold(spec: Spec, program: Program) -> str:
+    """Why the job may not be a fork of this process; "" if it may."""
+    if spec.start == "cold":
+        return "it is to start cold"
+    if not program.checked:
+        return "it is not run by the job's Python"
+    if fresh.seen is None:
+        return fresh.lacking
+    if spec.interpreter != sys.executable:
+        return f"the warm launcher is another Python, {sys.executable}"
+    if spec.run_as:
+        return "it runs as another user"
+    if names := sorted(name for name, _ in fresh.shape_of(spec.env).items() ^ fresh.seen.shape.items()):
+        return f"a Python reads {', '.join(dict.fromkeys(names))} when it starts"
+    if 0 < spec.memory_limit_bytes < SMALL_BYTES:
+        return "its memory limit is small, and a warm start begins with memory that it shares"
+    if sum(len(name) + len(value) for name, value in spec.env.items()) > LARGE:
+        return "its environment is large"
+    return "it is an archive" if is_archive(program.checked) else ""
+
+
+def is_archive(path: str) -> bool:
+    try:
+        zipimport.zipimporter(path)
+    except zipimport.ZipImportError:
+        return False
+    return True
+
+
+# --- The fork ---
+
+
+def fork_to_run(become: Callable[[Become], object]) -> int:
+    """Process id of the job. `become` is called there, with what makes a fresh Python of it."""
+    forked = _thread.allocate_lock()
+    forked.acquire()
+    results: list[int | OSError] = []
+
+    def script() -> Iterator[tuple[object, ...]]:
+        try:
+            pid = os.fork()
+        except OSError as error:
+            results.append(error)
+            forked.release()
+            return
+        if pid:
+            results.append(pid)
+            forked.release()
+            live_on()
+        ready: list[tuple[object, ...]] = []
+        become(lambda program, env: ready.append(fresh.become(program, env, ERROR_FD)))
+        yield ready[0]
+
+    # C all the way down: while RUN runs, the generator is suspended, and no frame is on the stack.
+    ends: dict[int, Callable[[], None]] = {0: partial(PYTHON.Py_Exit, 0), -1: failed}
+    steps = map(call, map(ends.__getitem__, starmap(RUN, script())))
+    try:
+        _thread.start_new_thread(deque, (steps, 0))
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, str(error)) from error
+    forked.acquire()
+    if isinstance(results[0], OSError):
+        raise results[0]
+    return results[0]
+
+
+def live_on() -> NoReturn:
+    lock = _thread.allocate_lock()
+    while True:
+        lock.acquire()
+
+
+def failed() -> None:
+    """The interpreter has printed the traceback. Left alone by a KeyboardInterrupt, Python dies of SIGINT at last."""
+    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        LIBC.__cxa_atexit(ctypes.cast(LIBC["raise"], ctypes.c_void_p), ctypes.c_void_p(signal.SIGINT), None)
+    PYTHON.Py_Exit(1)

@@ -1,0 +1,166 @@
+"""Which scripts start warm, and that to a runner such a job is like any other."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from jobs.execution import fresh, warm
+from jobs.execution.program import Program
+from jobs.execution.rundir import RESULT
+from jobs.execution.spec import Result, Spec
+from jobs.execution.tree import marked, process
+from tests.execution.running import is_alive, until
+from tests.execution.twice import ENV, Twice
+
+SHAPE = {"LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    twice = Twice(tmp_path_factory.mktemp("twice"))
+    yield twice
+    twice.close()
+
+
+@pytest.fixture
+def why(monkeypatch, tmp_path):
+    """why(env={...}) -> why a script with this would start cold."""
+    monkeypatch.setattr(fresh, "seen", fresh.Seen({}, [], [], SHAPE, None))
+    script = tmp_path / "main.py"
+    script.touch()
+
+    def why(program=None, interpreter=sys.executable, env=SHAPE, **fields):
+        spec = Spec("t", 1, 1, "script_path", str(script), interpreter, dict(env), None, **fields)
+        return warm.why_cold(spec, program or Program(interpreter, [interpreter, str(script)], str(script)))
+
+    return why
+
+
+def test_plain_script_may_start_warm(why):
+    assert why() == ""
+    assert why(start="warm", env={**SHAPE, "TZ": "Asia/Tokyo", "PYTHON_CPU_COUNT": "2", "MINE": "x"}) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["PYTHONPATH", "PYTHONHASHSEED", "LC_ALL", "LANGUAGE", "LD_PRELOAD", "MALLOC_ARENA_MAX", "HOME"]
+)
+def test_variable_that_shapes_python_starts_cold(why, name):
+    assert why(env={**SHAPE, name: "x"}) == f"a Python reads {name} when it starts"
+
+
+def test_changed_or_missing_shape_starts_cold(why):
+    assert why(env={"LANG": "de_DE.UTF-8"}) == "a Python reads LANG, PYTHONUNBUFFERED when it starts"
+
+
+def test_what_is_not_a_script_of_our_python_starts_cold(why):
+    assert why(Program("/bin/sh", ["/bin/sh", "-c", "true"])) == "it is not run by the job's Python"
+    assert why(interpreter="/usr/bin/python9").startswith("the warm launcher is another Python")
+
+
+def test_wishes_that_need_a_new_process_start_cold(why):
+    assert why(start="cold") == "it is to start cold"
+    assert why(run_as="nobody") == "it runs as another user"
+    assert "memory limit" in why(memory_limit_bytes=1 << 20)
+    assert why(env={**SHAPE, "BIG": "x" * 100_000}) == "its environment is large"
+
+
+def test_archive_with_the_name_of_a_script_starts_cold(why, tmp_path):
+    with zipfile.ZipFile(tmp_path / "main.py", "w") as archive:
+        archive.writestr("__main__.py", "")
+    assert why() == "it is an archive"
+
+
+def test_note_says_why_not_warm(twice):
+    result = twice.run("", "auto", env={**ENV, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert (result.start_method, result.start_note) == (
+        "cold", "a Python reads PYTHONDONTWRITEBYTECODE when it starts",
+    )  # fmt: skip
+    assert twice.run("", "cold").start_note == ""
+
+
+def test_missing_script_is_rejected_in_the_same_words(twice):
+    cold, warm = (twice.result(*twice.ask("", start, working_directory="/no/such")) for start in ("cold", "warm"))
+    assert (warm.kind, warm.error, warm.start_method) == ("rejected", cold.error, "")
+
+
+def test_time_limit_ends_one_that_ignores_it(twice):
+    text = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)"
+    result = twice.run(text, "warm", timeout_seconds=0.3)
+    assert (result.kind, result.signal, result.start_method) == ("timeout", signal.SIGKILL, "warm")
+
+
+def test_cancel_ends_all_that_it_forked(node):
+    ref = node.launch("import os, time\nfor _ in range(3): os.fork()\nos.setsid() if os.getsid(0) != os.getpid() else 0"
+                      "\nos.write(1, b'ready\\n')\ntime.sleep(600)", kind="script")  # fmt: skip
+    node.prints(ref, "ready\n" * 8)
+    node.executor.cancel(ref)
+    assert node.outcome(ref).kind == "cancelled"
+    assert marked(ref.token, None) == []
+
+
+def test_job_dies_with_its_runner(node, warm_node):
+    ref = node.launch("import time\nprint('ready')\ntime.sleep(600)", kind="script")
+    node.prints(ref, "ready")
+    [job] = [one for one in marked(ref.token, None) if one.pid == one.session]
+    os.kill(job.parent, signal.SIGKILL)
+    assert node.outcome(ref).kind == "lost"
+    assert not is_alive(job.pid)
+
+
+def test_daemon_of_a_killed_runner_is_found(node, warm_node):
+    """/proc told the launcher's environment of it, and so not the token of its attempt."""
+    ref = node.launch("import os, time\nif os.fork():\n    time.sleep(600)\nos.setsid()\nif os.fork(): os._exit(0)\n"
+                      "print('daemon', flush=True)\ntime.sleep(600)", kind="script")  # fmt: skip
+    node.prints(ref, "daemon")
+    runner = node.runner_pid(ref)
+    os.kill(runner, signal.SIGKILL)
+    assert node.outcome(ref).kind == "lost"
+    assert marked(ref.token, None) == []
+
+
+@pytest.fixture
+def warm_node(node):
+    """Until its launcher starts scripts warm."""
+    until(lambda: method_of(node, node.launch("", kind="script")) == "warm")
+
+
+def method_of(node, ref):
+    node.outcome(ref)
+    return result_of(node, ref).start_method
+
+
+def result_of(node, ref):
+    return Result.from_json(json.loads((node.path(ref) / RESULT).read_text()))
+
+
+def test_ended_warm_launcher_costs_no_attempt(node, warm_node):
+    os.kill(node.launcher_pid(warm=True), signal.SIGSTOP)
+    ref = node.launch("print('ran')", kind="script")
+    os.kill(node.launcher_pid(warm=True), signal.SIGKILL)
+    assert node.outcome(ref).kind == "success"
+    assert result_of(node, ref).start_note == "there was no warm launcher"
+    until(lambda: method_of(node, node.launch("", kind="script")) == "warm")
+
+
+def test_commands_do_not_start_the_warm_launcher(node):
+    node.outcome(node.launch("true"))
+    assert node.executor._starter._lines[True].launcher is None
+
+
+def test_installed_package_is_seen_at_once(tmp_path, monkeypatch):
+    folder = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    monkeypatch.setattr(sys, "executable", str(folder / "bin/python"))
+    twice = Twice(tmp_path)
+    try:
+        [packages] = folder.glob("lib/*/site-packages")
+        (packages / "new.pth").write_text("import sys; sys.installed = 1\n")
+        twice.launcher.ask(tmp_path)
+        until(lambda: not process(twice.launcher.process.pid).alive)
+    finally:
+        twice.close()

@@ -1,0 +1,101 @@
+"""Runs scripts cold and warm, several at once, and says what could be seen of each run."""
+
+import os
+import re
+import sys
+import uuid
+from collections import deque
+
+from jobs.execution import log, moment
+from jobs.execution.environment import home
+from jobs.execution.launching import LauncherProcess
+from jobs.execution.rundir import RESULT, SPEC, STARTED, WORK, RunDir
+from jobs.execution.spec import Result, Spec
+from tests.execution.running import ended, until
+
+AT_ONCE = 3
+ENV = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1", "TZ": "America/New_York", "A": "ż",
+       "TERM": "dumb"}  # fmt: skip
+
+
+class Twice:
+    def __init__(self, folder):
+        self.folder = folder
+        self.launcher = LauncherProcess(sys.executable, folder / "launcher.log", warm=True)
+        until(lambda: self.run("", "auto").start_method == "warm")  # once it has loaded what it loads in advance
+
+    def close(self):
+        self.launcher.close()
+
+    def scripts(self, texts):
+        """(method, name) -> what was seen of the run."""
+        waiting = deque((method, name) for name in texts for method in ("cold", "warm"))
+        going, seen = [], {}
+        while waiting or going:
+            while waiting and len(going) < AT_ONCE:
+                method, name = waiting.popleft()
+                going.append((method, name, *self.ask(texts[name], method, name)))
+            method, name, path, runner = going.pop(0)
+            seen[method, name] = observed(path, self.result(path, runner), self.folder)
+        return seen
+
+    def run(self, text, start, **fields):
+        return self.result(*self.ask(text, start, **fields))
+
+    def ask(self, text, start, name="main", env=ENV, **fields):
+        script = self.folder / "scripts" / name / "main.py"
+        write(script, text)
+        token = uuid.uuid4().hex
+        path = self.folder / "runs" / token[:8]
+        path.mkdir(parents=True)
+        env = {**env, "HOME": home(), "ROTA_TOKEN": token}
+        spec = Spec(token, 1, 1, "script_path", str(script), sys.executable, env, moment.now(), start=start,
+                    keep_workspace=True, **{"kill_grace_seconds": 0.3, "timeout_seconds": 20.0, **fields})  # fmt: skip
+        with RunDir(str(path)) as rundir:
+            rundir.write_json(SPEC, spec.to_json())
+        self.launcher.ask(path)
+        return path, self.launcher.answer()
+
+    def result(self, path, runner):
+        assert ended(runner.pidfd), "the runner did not end"
+        os.close(runner.pidfd)
+        os.close(runner.notes)
+        with RunDir(str(path)) as rundir:
+            return Result.from_json(rundir.read_json(RESULT))
+
+
+def write(script, text):
+    script.parent.mkdir(parents=True, exist_ok=True)
+    first, *others = re.split(r"^### (.+)\n", text, flags=re.MULTILINE)
+    for name, content in [("main.py", first), *zip(others[::2], others[1::2], strict=True)]:
+        file = script.parent / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+
+
+def observed(path, result, folder):
+    with RunDir(str(path)) as rundir:
+        started = rundir.read_json(STARTED)
+    plain = Plain(path, result.token, started["pid"] if started else 0, folder)
+    streams = [plain(log.read(path, limit=1 << 23, stream=one).data) for one in (log.STDOUT, log.STDERR, log.NOTICE)]
+    left = {str(file.relative_to(path / WORK)): (oct(file.stat().st_mode), file.is_file() and plain(file.read_bytes()))
+            for file in sorted((path / WORK).rglob("*"))}  # fmt: skip
+    end = (result.kind, result.exit_code, result.signal, result.error, result.descendants_ended)
+    return {"end": end, "out": streams[0], "err": streams[1], "notices": streams[2], "left": left,
+            "method": result.start_method}  # fmt: skip
+
+
+class Plain:
+    """Without what is another in each run of a Python: its places in memory, its process id, its run directory."""
+
+    def __init__(self, path, token, pid, folder):
+        self.names = {str(path): "RUN", token: "TOKEN", str(folder): "FOLDER"}
+        self.pid = pid
+
+    def __call__(self, data):
+        text = data.decode("utf-8", "backslashreplace")
+        for found, name in self.names.items():
+            text = text.replace(found, name)
+        text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
+        text = re.sub(rf"\b{self.pid}\b", "PID", text)
+        return re.sub(r"\b\d{14,}\b", "IDENT", text)
