@@ -7,6 +7,7 @@ from django.db.models.signals import post_migrate
 
 class JobsConfig(AppConfig):
     name = "jobs"
+    verbose_name = "Scheduler"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard.presentation import looks
+from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions
 from jobs.models import Backfill, Job
 from jobs.progress import progress_of
@@ -17,7 +19,7 @@ class BackfillRow:
     """`ended` of `dates` are done."""
 
     backfill_id: int
-    status: str
+    look: Look
     first_at: datetime
     last_at: datetime
     dates: int
@@ -47,7 +49,7 @@ def _row(one: Backfill) -> BackfillRow:
     progress = progress_of(one)
     return BackfillRow(
         one.pk,
-        one.get_status_display(),
+        looks.BACKFILLS[one.status],
         one.first_at,
         one.last_at,
         one.dates,

@@ -60,8 +60,9 @@ def calendar_users(calendar: Calendar, now: datetime) -> dict[str, Any]:
 
 def _card(calendar: Calendar, users: int, now: datetime) -> CalendarCard:
     zone = zone_to_show(calendar.definition.get("timezone") or "UTC")
+    of_it = f" of calendar {calendar.name!r}"  # which stands above them
     closures = tuple(
-        Closure(closure.begins.astimezone(zone), closure.ends.astimezone(zone), closure.says)
+        Closure(closure.begins.astimezone(zone), closure.ends.astimezone(zone), closure.says.removesuffix(of_it))
         for closure in islice(next_closures(calendar, now), CLOSURES_SHOWN)
     )
     return CalendarCard(calendar.pk, calendar.name, words_of(calendar), closures, users)

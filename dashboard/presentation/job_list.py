@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from dashboard.jobsearch import NEVER, JobQuery, JobSearch, search_of
@@ -20,7 +20,7 @@ from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Strip, failed_in_a_row, mark_of, strip_of
 from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
-from jobs.models import Instance, Job
+from jobs.models import Dependency, Instance, Job
 from jobs.trials import is_trial
 
 STRIP = 10
@@ -95,7 +95,10 @@ def _rows(ids: list[int]) -> list[JobRow]:
         Job.objects.select_related("schedule__calendar", "created_by")
         .defer("body", "environment", "description")
         .filter(pk__in=ids)
-        .annotate(oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]))
+        .annotate(
+            oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]),
+            waits=Exists(Dependency.objects.filter(job=OuterRef("pk"))),
+        )
     )
     by_id = {job.pk: job for job in jobs}
     runs = _last_runs(by_id.values())
@@ -125,7 +128,7 @@ def _row(job: Job, runs: list[RunMark]) -> JobRow:
         name=job.name,
         tags=tuple(job.tags),
         owner=job.created_by.get_username() if job.created_by else "",
-        words=words_of(schedule) if schedule else "by hand",
+        words=words_of(schedule) if schedule else "after other jobs" if job.waits else "by hand",  # type: ignore[attr-defined]  # annotated
         next_at=schedule.next_at if schedule and not job.paused else None,
         paused=job.paused,
         being_deleted=job.being_deleted,

@@ -42,6 +42,13 @@ OUTCOMES = {
     OutcomeKind.REJECTED: Look("rejected", "cross", "bad"),
 }
 
+# By the status of a backfill.
+BACKFILLS = {
+    "running": STATUSES[Status.RUNNING],
+    "done": Look("done", "check", "good"),
+    "cancelled": STATUSES[Status.CANCELLED],
+}
+
 
 def of_instance(status: str, *, stopping: bool) -> Look:
     """`stopping`: somebody has asked for its end."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any, TypeVar
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from jobs import actions
+
+Done = TypeVar("Done")
 
 
 def actor_of(request: HttpRequest) -> str:
@@ -23,6 +27,13 @@ def came_from(request: HttpRequest, otherwise: str) -> str:
     fine = url_has_allowed_host_and_scheme(given, {request.get_host()}, require_https=request.is_secure())
     # A redirect would take another text for the name of a page.
     return given if fine and given.startswith("/") else otherwise
+
+
+def told(request: HttpRequest, do: Callable[[], Done], said: Callable[[Done], str], *back: Any) -> HttpResponse:
+    """Do it, tell what `said` makes of the answer, if anything, and go back to a page. Raises what `do` raises."""
+    if sentence := said(do()):
+        messages.success(request, sentence)
+    return redirect(*back)
 
 
 def acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpResponse:

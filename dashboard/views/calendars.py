@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dashboard.forms import Field
 from dashboard.once import once
 from dashboard.presentation.calendars import MOST_LISTED, calendar_section, calendar_users
-from dashboard.views.acting import acted, actor_of
+from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions import InvalidInput, Problem
@@ -58,12 +59,8 @@ def edit_calendar(request: HttpRequest, calendar_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def delete_calendar(request: HttpRequest, calendar_id: int) -> HttpResponse:
-    def act() -> HttpResponse:
-        name = actions.delete_calendar(calendar_id, actor=actor_of(request), now=timezone.now())
-        messages.success(request, f"Calendar {name} is deleted.")
-        return redirect("calendars")
-
-    return acted(request, act)
+    do = partial(actions.delete_calendar, calendar_id, actor=actor_of(request), now=timezone.now())
+    return acted(request, lambda: told(request, do, "Calendar {} is deleted.".format, "calendars"))
 
 
 def _create(request: HttpRequest) -> HttpResponse:

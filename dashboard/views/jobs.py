@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 
 from django.contrib import messages
@@ -18,7 +19,7 @@ from dashboard.once import new_mark, once
 from dashboard.presentation.jobs import find
 from dashboard.presentation.listpage import sort_links
 from dashboard.presentation.rows import Gone
-from dashboard.views.acting import acted, actor_of
+from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.core.states import LIVE
@@ -82,12 +83,8 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def cancel_waiting(request: HttpRequest, job_id: int) -> HttpResponse:
-    def act() -> HttpResponse:
-        gone = actions.cancel_waiting(job_id, actor=actor_of(request), now=timezone.now())
-        messages.success(request, cancelled_in_words(gone))
-        return redirect("job", job_id)
-
-    return _acted(request, act)
+    do = partial(actions.cancel_waiting, job_id, actor=actor_of(request), now=timezone.now())
+    return _acted(request, lambda: told(request, do, cancelled_in_words, "job", job_id))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -130,13 +127,10 @@ def _run(request: HttpRequest, job_id: int) -> HttpResponse:
 
 
 def _change(request: HttpRequest, job_id: int, action: Callable[..., actions.Changed], sentence: str) -> HttpResponse:
-    def act() -> HttpResponse:
-        done = action(job_id, actor=actor_of(request), now=timezone.now())
-        if done.changed:
-            messages.success(request, sentence + with_it(done))
-        return redirect("job", job_id)
-
-    return _acted(request, act)
+    do = partial(action, job_id, actor=actor_of(request), now=timezone.now())
+    return _acted(
+        request, lambda: told(request, do, lambda done: sentence + with_it(done) if done.changed else "", "job", job_id)
+    )
 
 
 def cancelled_in_words(gone: actions.WaitingCancelled) -> str:

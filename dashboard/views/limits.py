@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.once import once
-from dashboard.views.acting import acted, actor_of
+from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.forms import raw_from_form
@@ -61,16 +61,15 @@ def delete(request: HttpRequest, limit_id: int) -> HttpResponse:
 
 
 def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChanged]) -> HttpResponse:
-    def act() -> HttpResponse:
-        done = action()
-        messages.success(request, f"The limit was {did}." if done.changed else "The limit was so already.")
-        return redirect("limits")
+    def said(done: actions.LimitChanged) -> str:
+        return f"The limit was {did}." if done.changed else "The limit was so already."
 
-    return acted(request, act)
+    return acted(request, lambda: told(request, action, said, "limits"))
 
 
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:
     context = {
+        "part_of": "nodes",
         "limits": [(limit, f"limit:{limit.pk}") for limit in Limit.objects.all()],
         "kinds": KINDS,
         "problems": problems,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.live.sampler import first_load
-from dashboard.views.acting import acted, actor_of
+from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
 
@@ -44,10 +43,8 @@ def undrain(request: HttpRequest, node_id: int) -> HttpResponse:
 def _change(
     request: HttpRequest, node_id: int, action: Callable[..., actions.NodeChanged], sentence: str
 ) -> HttpResponse:
-    def act() -> HttpResponse:
-        done = action(node_id, actor=actor_of(request), now=timezone.now())
-        if done.changed:
-            messages.success(request, sentence.format(done.name))
-        return redirect("node", node_id)
+    def said(done: actions.NodeChanged) -> str:
+        return sentence.format(done.name) if done.changed else ""
 
-    return acted(request, act)
+    do = partial(action, node_id, actor=actor_of(request), now=timezone.now())
+    return acted(request, lambda: told(request, do, said, "node", node_id))

@@ -30,6 +30,7 @@ def workflow(request: HttpRequest, job_id: int) -> HttpResponse:
         raise Http404(refusal.sentence) from refusal
     missing = latest_missing(job_id, timezone.now())
     context = {
+        "part_of": "jobs",
         "job": find_or_404(job_id),
         "missing": missing.isoformat() if missing else "",
         "zone": zone_of(read.workflows(), job_id),

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
-from jobs.actions.options import OPTION_FIELDS
+from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.actions.running import raw_of_run
 from jobs.core.running import options_of
 from jobs.models import Job, Schedule
@@ -15,9 +15,16 @@ from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
 
 RETRIES_OF_ONCE = 3
-NO_SCHEDULE = ScheduleSpec("once", "", "UTC")
 # What is about one type of schedule more than about another.
 OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
+# What the API and a JobSpec call the same.
+SAME = (
+    "name", "description", "environment", "timeout_seconds", "kill_grace_seconds", "max_retries",
+    "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
+    "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
+    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", "notify_email",
+    "notify_webhook",
+)  # fmt: skip
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
@@ -64,43 +71,25 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
     zone = zone_to_show(when.zone) if when else None
     body = {field: spec.body if FIELD_OF_KIND[spec.kind] == field else None for field in BODIES}
     return {
-        "name": spec.name,
-        "description": spec.description,
-        "kind": "command" if spec.kind == Job.Kind.COMMAND else "script",
+        **{name: _plain(getattr(spec, name)) for name in SAME},
         **body,
-        "environment": spec.environment,
+        "kind": "command" if spec.kind == Job.Kind.COMMAND else "script",
         "cpu_cores_required": spec.cores,
         "memory_mb_required": spec.memory_mb,
-        "timeout_seconds": spec.timeout_seconds,
-        "kill_grace_seconds": spec.kill_grace_seconds,
+        "depends_on": list(spec.upstreams),
         "schedule_type": when.type if when else "once",
         "schedule_expression": (when.expression or None) if when else None,
         "start_date": when.start_at.astimezone(zone).isoformat() if when and when.start_at else None,
         "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
         "timezone": when.zone if when else None,
-        **_options(when or NO_SCHEDULE),
-        "max_retries": spec.max_retries,
-        "retry_delay_seconds": spec.retry_delay_seconds,
-        "retry_max_delay_seconds": spec.retry_max_delay_seconds,
-        "retry_jitter": spec.retry_jitter,
-        "retry_only_exit_codes": list(spec.retry_only_exit_codes),
-        "retry_never_exit_codes": list(spec.retry_never_exit_codes),
-        "pause_after_failures": spec.pause_after_failures,
-        "tenant": spec.tenant,
-        "deadline_seconds": spec.deadline_seconds,
-        "start_deadline_seconds": spec.start_deadline_seconds,
-        "max_running": spec.max_running,
-        "rates": list(spec.rates),
-        "priority": spec.priority,
-        "tags": list(spec.tags),
-        "depends_on": list(spec.upstreams),
-        "upstream_rule": spec.upstream_rule,
-        "not_before": spec.not_before,
+        **_options(when or DEFAULTS),
         **raw_of_run(spec.run),
-        "keep_workspace": spec.keep_workspace,
-        "notify_email": spec.notify_email,
-        "notify_webhook": spec.notify_webhook,
     }
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def zone_to_show(name: str) -> ZoneInfo:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+# No number that is meant has more digits, and Python refuses to read some thousand.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 FLAGS = {"on": True, "true": True, "1": True, "yes": True, "off": False, "false": False, "0": False, "no": False}
 
 
@@ -27,18 +31,14 @@ def _text(text: str) -> str:
 
 
 def _whole(text: str) -> int | str:
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    """Digits as everybody writes them: Python would read 1_000, too, and those of other scripts."""
+    return int(text) if _WHOLE.fullmatch(text.strip()) else text
 
 
 def _number(text: str) -> float | str:
-    try:
-        # A whole number stays one, so that a refusal shows it as it was typed.
-        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
-    except ValueError:
-        return text
+    """A whole number stays one, so that a refusal shows it as it was typed."""
+    whole = _whole(text)
+    return float(text) if isinstance(whole, str) and _NUMBER.fullmatch(text.strip()) else whole
 
 
 def _priority(text: str) -> int | str:

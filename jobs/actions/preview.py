@@ -10,8 +10,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from jobs.actions.answers import Problem
+from jobs.actions.dates import EXPECTED as EXPECTED_MOMENT
 from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import HASHED_BEFORE_STORED, TIMING_FIELDS, Timing, check_once, read_timing
+from jobs.actions.unknown import refuse_unknown
 from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.expressions import parse_moment
 from jobs.core.invalid import InvalidSchedule
@@ -25,7 +27,6 @@ from jobs.store.specs import ScheduleSpec
 PREVIEW_FIELDS = (*TIMING_FIELDS, "after", "count", "anchor", "hash_id", "down_from")
 MOST_FIRES = 500
 HASHED = " (H stands for a value of each job's own: once it is saved it may be another than here)"
-EXPECTED_MOMENT = "a date or a moment in ISO 8601"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,7 @@ def preview(raw: Mapping[str, Any], *, now: datetime, hash_id: str | None = None
     `lenient`: as for `read_schedule`.
     """
     reader = Reader(raw)
-    for field in raw:
-        if field not in PREVIEW_FIELDS:
-            known = ", ".join(PREVIEW_FIELDS)
-            reader.refuse(field, "a known field", f"There is no field {shown(field)}; known are {known}.")
+    refuse_unknown(reader, PREVIEW_FIELDS)
     count = reader.whole("count", 10, lowest=1, highest=MOST_FIRES)
     key = reader.text("hash_id", hash_id or "", longest=100)
     timing = read_timing(reader, anchor=now, inline=True, hash_id=key)
@@ -89,8 +87,8 @@ def preview(raw: Mapping[str, Any], *, now: datetime, hash_id: str | None = None
     after = _read_moment(reader, "after", zone) or now
     anchor = _read_moment(reader, "anchor", zone) or after
     down_from = _read_moment(reader, "down_from", zone)
-    if timing is not None and timing.spec.type == "once" and down_from is None:
-        check_once(reader, timing, after, lenient=lenient)
+    if timing is not None and timing.once_at is not None and down_from is None:
+        check_once(reader, timing, timing.once_at, after, lenient=lenient)
     reader.check()
     if timing is None:
         return Preview((Coming(after.astimezone(UTC)),), "once, as soon as it is submitted")
@@ -112,8 +110,8 @@ def _preview(
     at_once = after if down_from is None else None
     trigger = timing.trigger(anchor=anchor, hash_id=key, at_once=at_once)
     since = timing.since(after) if at_once else after
-    if spec.type == "once" and spec.start_at is not None and down_from is None:
-        since = min(after, spec.start_at - datetime.resolution)  # what has just passed runs at once
+    if timing.once_at is not None and down_from is None:
+        since = min(after, timing.once_at - datetime.resolution)  # what has just passed runs at once
     found = coming(trigger, since, count, zone.key)
     words = trigger.describe()
     if spec.jitter_seconds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,10 +59,7 @@ def read_job(
     refuse_unknown(reader, FIELDS)
     _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
-    delay, longest_delay = _read_delays(reader)
     upstreams = read_upstreams(reader)
-    retries = default_retries(reader.raw.get("schedule_type"), waits=bool(upstreams))
-    only_codes, never_codes = read_exit_codes(reader)
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
@@ -74,30 +71,47 @@ def read_job(
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
         kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
         priority=_read_priority(reader),
-        max_retries=reader.whole("max_retries", retries, lowest=0, highest=MOST_RETRIES),
-        retry_delay_seconds=delay,
-        retry_max_delay_seconds=longest_delay,
-        retry_jitter=reader.flag("retry_jitter", True),
         upstreams=upstreams,
         upstream_rule=reader.choice("upstream_rule", UpstreamRule.ALL_SUCCESS.value, UPSTREAM_RULES),
         not_before=read_not_before(reader),
-        retry_only_exit_codes=only_codes,
-        retry_never_exit_codes=never_codes,
-        pause_after_failures=reader.whole("pause_after_failures", None, lowest=1, highest=MOST_FAILURES),
-        tenant=reader.text("tenant", longest=LONGEST_NAME),
-        deadline_seconds=reader.seconds("deadline_seconds", None, zero=False),
-        start_deadline_seconds=reader.seconds("start_deadline_seconds", None, zero=False),
-        max_running=reader.whole("max_running", None, lowest=1, highest=MOST_RUNNING),
-        rates=read_rates(reader, before.rates if before else ()),
         run=read_run_options(reader),
         keep_workspace=reader.flag("keep_workspace", None),
         tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),
         notify_webhook=_read_webhook(reader),
         schedule=read_schedule(reader, now=now, before=before, lenient=lenient),
+        **_read_retries(reader, waits=bool(upstreams)),
+        **_read_limiting(reader, before.rates if before else ()),
     )
     reader.check()
     return spec
+
+
+def _read_retries(reader: Reader, *, waits: bool) -> dict[str, Any]:
+    """What becomes of failures, by the names of a JobSpec."""
+    delay, longest_delay = _read_delays(reader)
+    only_codes, never_codes = read_exit_codes(reader)
+    usual = default_retries(reader.raw.get("schedule_type"), waits=waits)
+    return {
+        "max_retries": reader.whole("max_retries", usual, lowest=0, highest=MOST_RETRIES),
+        "retry_delay_seconds": delay,
+        "retry_max_delay_seconds": longest_delay,
+        "retry_jitter": reader.flag("retry_jitter", True),
+        "retry_only_exit_codes": only_codes,
+        "retry_never_exit_codes": never_codes,
+        "pause_after_failures": reader.whole("pause_after_failures", None, lowest=1, highest=MOST_FAILURES),
+    }
+
+
+def _read_limiting(reader: Reader, kept_rates: Sequence[str]) -> dict[str, Any]:
+    """Deadlines, limits and whose share it takes, by the names of a JobSpec."""
+    return {
+        "tenant": reader.text("tenant", longest=LONGEST_NAME),
+        "deadline_seconds": reader.seconds("deadline_seconds", None, zero=False),
+        "start_deadline_seconds": reader.seconds("start_deadline_seconds", None, zero=False),
+        "max_running": reader.whole("max_running", None, lowest=1, highest=MOST_RUNNING),
+        "rates": read_rates(reader, kept_rates),
+    }
 
 
 def _refuse_what_cannot_be(reader: Reader) -> None:

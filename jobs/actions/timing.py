@@ -62,6 +62,11 @@ class Timing:
             calendar=self.calendar, calendar_action=spec.calendar_action,
         )  # fmt: skip
 
+    @property
+    def once_at(self) -> datetime | None:
+        """When what happens once does."""
+        return self.spec.start_at if self.spec.type == "once" else None
+
     def since(self, moment: datetime) -> datetime:
         """From when it is watched if it is made at that moment: with a first at once, from just before it."""
         return moment - datetime.resolution if self.spec.first_at_once else moment
@@ -80,8 +85,8 @@ def read_schedule(
     spec = timing.spec
     if before is not None and spec == before.schedule:
         return spec
-    if spec.type == "once":
-        check_once(reader, timing, now, is_edit=before is not None, lenient=lenient)
+    if timing.once_at is not None:
+        check_once(reader, timing, timing.once_at, now, is_edit=before is not None, lenient=lenient)
     elif first_after(timing.trigger(anchor=now, at_once=now), timing.since(now)) is None:
         _refuse_no_fire(reader, timing)
     return spec
@@ -165,13 +170,13 @@ def _read_moment(reader: Reader, field: str, zone: str, clocks: Mapping[str, Any
         return None
 
 
-def check_once(reader: Reader, timing: Timing, now: datetime, *, lenient: bool, is_edit: bool = False) -> None:
+def check_once(
+    reader: Reader, timing: Timing, start_at: datetime, now: datetime, *, lenient: bool, is_edit: bool = False
+) -> None:
     """Refuse a moment that has passed, or in which its calendar is closed.
 
     The moment is said in the schedule's zone, in which whoever gave it reads a clock.
     """
-    start_at = timing.spec.start_at
-    assert start_at is not None, "a once without a date is no timing"  # noqa: S101 - for mypy
     grace = timedelta(seconds=timing.spec.misfire_grace_seconds) if lenient else timedelta(0)
     said = start_at.astimezone(zone_named(timing.spec.zone)).isoformat()
     if is_edit and start_at <= now:

@@ -12,7 +12,9 @@ from ninja import P, QueryEx, Router, Status
 
 from jobs import actions
 from jobs.actions import NotFound
-from jobs.actions.reading import Reader, shown
+from jobs.actions.dates import EXPECTED
+from jobs.actions.reading import Reader
+from jobs.actions.unknown import refuse_unknown
 from jobs.api import answers, bodies, pages
 from jobs.api.auth import actor_of
 from jobs.api.idempotency import DESCRIBED, idempotent
@@ -35,12 +37,10 @@ def create_backfill(request: HttpRequest, job_id: str) -> Any:
     """Make the dates of a window, oldest first. With `dry_run` only say what that would be (200)."""
     number, now = identifier("job", job_id), timezone.now()
     reader = Reader(json_object(request))
-    for field in reader.raw:
-        if field not in FIELDS:
-            reader.refuse(field, "a known field", f"There is no field {shown(field)}; known are {', '.join(FIELDS)}.")
+    refuse_unknown(reader, FIELDS)
     texts = {field: reader.text(field, longest=64) for field in ("first", "last")}
     for field in (field for field, text in texts.items() if not text and not reader.problems):
-        reader.expected(field, "a date or a moment in ISO 8601")
+        reader.expected(field, EXPECTED)
     only_missing = reader.flag("only_missing", True)
     dry_run = reader.flag("dry_run", False)
     concurrency = reader.whole("concurrency", 1, lowest=1, highest=actions.MOST_AT_ONCE)

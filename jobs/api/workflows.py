@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -98,12 +97,8 @@ def _job(job: Job, grid: grids.Grid) -> dict[str, Any]:
         "upstream_rule": job.upstream_rule,
         "not_before": job.not_before,
         "paused": job.paused,
-        "dates": {str(iso(date)): _square(row) for date in grid.dates if (row := _latest(grid, job, date))},
+        "dates": {str(iso(date)): _square(row) for date in grid.dates if (row := grid.latest.get((job.pk, date)))},
     }
-
-
-def _latest(grid: grids.Grid, job: Job, date: datetime) -> Instance | None:
-    return grid.latest.get((job.pk, date))
 
 
 def _square(instance: Instance) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import MAXYEAR, date
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 SUNDAY, SATURDAY = 0, 6
 ALL_DATES = frozenset(range(1, 32))
@@ -44,23 +44,31 @@ class DayRule:
     nth: frozenset[tuple[int, int]] = frozenset()
     both: bool = True
 
+    @cached_property
+    def _by_kind(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        """What was found of `_days_of`, which is one for all equal rules: to look there, the rule has to be hashed."""
+        return {}
+
     def days_of(self, year: int, month: int) -> tuple[int, ...]:
         """The days of this month that are named, in order."""
         if month not in self.months:
             return ()
-        monday_based, length = monthrange(year, month)
-        return _days_of(self, (monday_based + 1) % 7, length)
+        kind = _kind(year, month)
+        days = self._by_kind.get(kind)
+        if days is None:
+            days = self._by_kind[kind] = _days_of(self, *kind)
+        return days
 
     def at_or_after(self, day: date) -> date | None:
         """The first named day that is not earlier; None if there is none in the calendar."""
+        days = self.days_of(day.year, day.month)  # where it nearly always is
+        if days and days[-1] >= day.day:
+            return date(day.year, day.month, days[bisect_left(days, day.day)])
         for year in range(day.year, min(day.year + YEARS_APART, MAXYEAR) + 1):
             for month in self.months:
-                if (year, month) < (day.year, day.month):
-                    continue
-                days = self.days_of(year, month)
-                position = bisect_left(days, day.day) if (year, month) == (day.year, day.month) else 0
-                if position < len(days):
-                    return date(year, month, days[position])
+                days = self.days_of(year, month) if (year, month) > (day.year, day.month) else ()
+                if days:
+                    return date(year, month, days[0])
         return None
 
     def count(self, since: date, until: date) -> int:
@@ -96,6 +104,13 @@ def _months(since: date, until: date) -> Iterator[tuple[int, int]]:
     """The months from that of `since` up to, not including, that of `until`."""
     for number in range(since.year * 12 + since.month - 1, until.year * 12 + until.month - 1):
         yield number // 12, number % 12 + 1
+
+
+@lru_cache(maxsize=1024)
+def _kind(year: int, month: int) -> tuple[int, int]:
+    """The weekday of its first day and its length."""
+    monday_based, length = monthrange(year, month)
+    return (monday_based + 1) % 7, length
 
 
 @lru_cache(maxsize=16384)

@@ -12,9 +12,6 @@ from datetime import date, datetime, time, timedelta
 
 from jobs.core.days import DayRule
 
-SIXTY = tuple(range(60))
-ALL_HOURS = tuple(range(24))
-
 
 @dataclass(frozen=True)
 class WallTimes:

@@ -197,11 +197,11 @@ def _starts(
     going_on = {one.node.pk for one in live if one.stopped}
     others = [h for pk, held in flight.holdings.items() if pk in going_on for h in held]
     # What runs on a node that does not answer may run for ever.
-    lost = starting.keys() | going_on
+    answering = starting.keys() | going_on
     others += [
         Holding(h.instance_id, h.slots, h.memory_mb, None)
         for pk, held in flight.holdings.items()
-        if pk not in lost
+        if pk not in answering
         for h in held
     ]
     elsewhere = Elsewhere(taken, flight.of_job, others)

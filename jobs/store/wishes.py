@@ -60,16 +60,8 @@ def submit(
     if instance.status == Status.QUEUED:
         instance.queued_at, instance.order_key, instance.hold_code = now, key, "turn"
     instance.save(force_insert=True)
-    event = NewEvent(
-        now,
-        f"instance.{instance.status}",
-        job.pk,
-        instance.pk,
-        to_status=instance.status,
-        actor=actor,
-        data={"logical_at": logical.isoformat(), "cause": instance.cause},
-    )
-    record([event])
+    kind, data = f"instance.{instance.status}", {"logical_at": logical.isoformat(), "cause": instance.cause}
+    record([NewEvent(now, kind, job.pk, instance.pk, to_status=instance.status, actor=actor, data=data)])
     return instance
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.core.states import TERMINAL
-from jobs.models import Instance, Job
+from jobs.models import Backfill, Instance, Job
 from tests.api.site import sign_in
 from tests.fixtures.chromium import opened
 from tests.service.conftest import ROOT, Home, default_file, migrated_file
@@ -50,11 +50,13 @@ class Service:
     def clear(self) -> None:
         """End what runs, and delete all jobs."""
         now = timezone.now()
+        for backfill_id in Backfill.objects.filter(status="running").values_list("pk", flat=True):
+            actions.cancel_backfill(backfill_id, actor="test", now=now)
         for instance_id in Instance.objects.exclude(status__in=TERMINAL).values_list("pk", flat=True):
             actions.cancel_instance(instance_id, actor="test", now=now)
         until(lambda: set(self.home.statuses().values()) <= TERMINAL, 60)
         for job_id in Job.objects.values_list("pk", flat=True):
-            actions.delete_job(job_id, actor="test", now=now)
+            actions.delete_job(job_id, actor="test", now=now, release=True)
 
 
 @pytest.fixture(scope="module")

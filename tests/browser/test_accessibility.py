@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,9 @@ PAGES = {
     "new job": "/jobs/new/",
     "edit job": "/jobs/{job}/edit/",
     "delete job": "/jobs/{job}/delete/",
+    "workflow": "/workflows/{job}/",
+    "job in a workflow": "/jobs/{load}/",
+    "backfills": "/jobs/{job}/backfill/",
     "instances": "/instances/",
     "running": "/instances/{running}/",
     "failed": "/instances/{failed}/",
@@ -81,6 +85,11 @@ def scene(started: Service) -> Iterator[Scene]:
         daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
         raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
         ids["job"] = actions.create_job(raw, actor="ann", now=now).job_id
+        raw = {"name": "load", "kind": "command", "command": "true", "depends_on": ["nightly"]}
+        ids["load"] = actions.create_job(raw, actor="ann", now=now).job_id
+        actions.run_job(ids["job"], actor="ann", now=now)
+        window = {"concurrency": 1, "only_missing": True}
+        actions.create_backfill(ids["job"], now - timedelta(days=3), now, actor="ann", now=now, **window)
         actions.create_limit({"kind": "tag", "name": "etl", "maximum": 2}, actor="ann", now=now)
         ids["failing_job"] = Instance.objects.get(pk=ids["failed"]).job_id
         ids["operation"] = operations.begin("retry", ids=[ids["failed"]], actor="ann", now=now).pk
@@ -134,6 +143,15 @@ def test_question_before_many_is_open_to_all(scene, page, place, word):
     page.check("[data-pick-all] input")
     page.get_by_role("button", name=word).click()
     page.locator(".message h1, main form h1").wait_for()
+    assert faults(page) == {}
+
+
+def test_counted_backfill_is_open_to_all(scene, page):
+    page.goto(f"{scene.service.address}/jobs/{scene.ids['job']}/backfill/")
+    page.get_by_label("First date").fill("2026-01-01")
+    page.get_by_label("Last date").fill("2026-01-31")
+    page.get_by_role("button", name="Count the dates").click()
+    page.get_by_text("The window holds 31 dates").wait_for()
     assert faults(page) == {}
 
 

@@ -179,3 +179,13 @@ def test_next_attempt_that_prints_nothing_shows_nothing(service, signed_in):
     until(lambda: Instance.objects.get(pk=number).attempt_count == 2, 30)
     page.locator("[data-log-attempt]", has_text="attempt 2").wait_for()
     assert "at first" not in page.locator("#log").inner_text()
+
+
+def test_new_limit_asks_for_what_its_kind_has(service, operator):
+    operator.goto(f"{service.address}/limits/")
+    rate, most = operator.get_by_label("Per second"), operator.get_by_label("At once")
+    rate.wait_for(state="hidden")
+    operator.get_by_label("Kind").select_option("rate")
+    rate.wait_for()
+    assert most.is_hidden()
+    fits(operator)

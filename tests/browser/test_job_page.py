@@ -1,5 +1,7 @@
 """The page of a job in a browser: its parts lead on, follow, and stay right when the job goes."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -130,3 +132,47 @@ def test_naughty_texts_are_texts_everywhere(service, signed_in):
     page.get_by_role("button", name="Delete it").click()
     page.locator(".messages", has_text=NAUGHTY).wait_for()
     assert not Job.objects.exists()
+
+
+def workflow():
+    """Two jobs, of which the second waits for the first; their ids."""
+    extract = make("extract", schedule_type="daily", schedule_expression="02:30")
+    raw = {"name": "load", "kind": "command", "command": "true", "depends_on": ["extract"]}
+    return extract, actions.create_job(raw, actor="admin", now=timezone.now()).job_id
+
+
+def test_backfill_is_counted_then_begun(service, signed_in):
+    extract, _ = workflow()
+    open_job(service, signed_in, extract)
+    signed_in.get_by_role("link", name="Backfill…").click()
+    signed_in.get_by_label("First date").fill("2026-01-01")
+    signed_in.get_by_label("Last date").fill("2026-01-02")
+    signed_in.get_by_role("button", name="Count the dates").click()
+    signed_in.get_by_text("The window holds 2 dates: 2 would be made").wait_for()
+    assert not Instance.objects.exists()
+    signed_in.get_by_role("button", name="Start the backfill").click()
+    signed_in.get_by_text("The backfill has begun.").wait_for()
+    signed_in.locator(".row.backfill").wait_for()
+
+
+def test_backfill_is_cancelled_where_it_is_listed(service, signed_in):
+    extract, _ = workflow()
+    now, window = timezone.now(), {"concurrency": 1, "only_missing": True}
+    actions.change_job(extract, {"script_content": "import time; time.sleep(600)"}, actor="bob", now=now)
+    actions.create_backfill(extract, now - timedelta(days=3), now, actor="bob", now=now, **window)
+    signed_in.goto(f"{service.address}/jobs/{extract}/backfill/")
+    signed_in.get_by_role("button", name="Cancel the backfill").click()
+    signed_in.locator(".row.backfill .badge", has_text="cancelled").wait_for()
+    assert signed_in.get_by_role("button", name="Cancel the backfill").count() == 0
+
+
+def test_workflow_is_run_and_its_squares_open_on_a_phone(service, phone):
+    extract, load = workflow()
+    phone.goto(f"{service.address}/workflows/{extract}/")
+    phone.get_by_text("No dates yet.").wait_for()
+    phone.get_by_role("button", name="Run workflow").click()
+    phone.wait_for_url("**/instances/*/")
+    until(lambda: Instance.objects.filter(job=load, status="success").exists(), 30)
+    phone.goto(f"{service.address}/workflows/{extract}/")
+    phone.locator(".workflow-grid td a", has_text="success").last.click()
+    phone.wait_for_url(f"**/instances/{Instance.objects.get(job=load).pk}/")

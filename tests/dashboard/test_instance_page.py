@@ -223,3 +223,11 @@ def test_no_message_outlives_the_stopping(visitor, running):
     assert not list(page.context["messages"])
     page = visitor.post(f"/instances/{running.pk}/cancel/", {"next": "/"}, follow=True)
     assert [str(message) for message in page.context["messages"]] == [f"Instance {running.pk} was told to stop."]
+
+
+def test_what_never_started_has_no_log_to_search(visitor):
+    skipped = make_waiting(make_job(), "skipped", ended_at=timezone.now())
+    waiting = make_waiting(make_job("other"))
+    assert "log-card never" in html(visitor, skipped)
+    assert html(visitor, skipped).count("It never started.") == 2
+    assert "log-card never" not in html(visitor, waiting)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from dashboard.jobsearch import JobQuery, query_in, search_of
 from dashboard.presentation.job_list import STRIP, read_jobs
 from dashboard.topics import UnknownTopicError, parts_of
-from jobs.models import Job, Node, Schedule
+from jobs.models import Dependency, Job, Node, Schedule
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 
 pytestmark = pytest.mark.django_db
@@ -187,3 +187,9 @@ def test_queries_do_not_grow_with_rows(visitor):
                 visitor.get("/jobs/", asked)
             counts[-1].append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_job_that_waits_for_others_is_not_run_by_hand():
+    extract, load = make_job("extract"), make_job("load")
+    Dependency.objects.create(job=load, upstream=extract)
+    assert [row.words for row in listed()] == ["by hand", "after other jobs"]

@@ -27,7 +27,7 @@ def test_limit_is_made_and_shown_with_its_use(visitor):
     make_waiting(Job.objects.get())
     shown = text(visitor, "/limits/")
     assert "1 of 2 run" in shown
-    assert "1 in the queue" in shown
+    assert "1 queued" in shown
     assert Event.objects.get(kind="limit.changed").actor == "ann"
 
 

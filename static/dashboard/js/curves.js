@@ -3,6 +3,8 @@ import { size } from "./amounts.js";
 import { setText } from "./differs.js";
 
 const EACH_MS = 1000;
+// Round in seconds, minutes and hours; decimal steps would be written "1 min 40 s", and run into each other.
+const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800];
 const KINDS = {
   cores: { incrs: [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64], word: (value) => `${value.toFixed(2)} cores`, axis: (value) => String(value), line: "held", least: 1 },
   memory: { incrs: Array.from({ length: 24 }, (_, power) => 2 ** (power + 17)), word: size, axis: size, line: "reserved", least: 1 << 20 },
@@ -76,7 +78,7 @@ export async function startCurves(card) {
       cursor: { sync: { key: "curves" }, drag: { x: false, y: false }, points: { size: 7 } },
       scales: { x: { time: false }, y: { range: () => [0, most() ?? 1] } },
       axes: [
-        { stroke: colour("--muted"), grid: { show: false }, ticks: { show: false }, font, size: 24, values: (_, splits) => splits.map(duration) },
+        { stroke: colour("--muted"), grid: { show: false }, ticks: { show: false }, font, size: 24, space: 64, incrs: STEPS, values: (_, splits) => splits.map(duration) },
         { stroke: colour("--muted"), grid, ticks: { show: false }, font, size: 64, space: 36, incrs, values: (_, splits) => splits.map(axis) },
       ],
       series: [

@@ -1,4 +1,4 @@
-// The form of a job, new or edited: shows the inputs of what is chosen, previews the next fires, proposes a name.
+// The form of a job, new or edited: previews the next fires, proposes a name.
 import { startUnsaved } from "./unsaved.js";
 
 const PAUSE_MS = 250;
@@ -8,9 +8,7 @@ export function startJobForm(form) {
   startUnsaved(form);
   startSending(form);
   startExpressions(form);
-  form.addEventListener("change", () => showChosen(form));
-  form.addEventListener("input", () => showChosen(form));
-  showChosen(form);
+  startWord(form);
   startPreview(form, form.querySelector("[data-preview]"));
   if (form.hasAttribute("data-names")) startName(form);
 }
@@ -37,13 +35,13 @@ function startSending(form) {
   }, { capture: true });
 }
 
-function showChosen(form) {
-  for (const part of form.querySelectorAll("[data-shown-by]")) {
-    const chosen = form.elements[part.dataset.shownBy].value;
-    part.toggleAttribute("data-off", !part.dataset.values.split(" ").includes(chosen));
-  }
-  const now = form.elements.when.value === "now";
-  form.querySelector("[data-submit]").textContent = (now && form.dataset.wordNow) || form.dataset.word;
+function startWord(form) {
+  const say = () => {
+    const now = form.elements.when.value === "now";
+    form.querySelector("[data-submit]").textContent = (now && form.dataset.wordNow) || form.dataset.word;
+  };
+  form.addEventListener("change", say);
+  say();
 }
 
 // Each type of schedule keeps what was typed for it, and shows an example of its own.

@@ -8,6 +8,7 @@ import { startLog } from "./log.js";
 import { startMenus } from "./menus.js";
 import { startMessages } from "./messages.js";
 import { startPicks } from "./picks.js";
+import { startShown } from "./shown.js";
 import { startTheme } from "./theme.js";
 import { startZone } from "./zone.js";
 
@@ -18,6 +19,7 @@ startForms();
 startMenus();
 startMessages();
 startKeys();
+for (const form of document.querySelectorAll("[data-shows]")) startShown(form);
 for (const form of document.querySelectorAll("[data-job-form]")) startJobForm(form);
 for (const form of document.querySelectorAll("[data-bulk]")) startPicks(form);
 const log = document.querySelector("[data-log]");
