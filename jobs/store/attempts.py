@@ -45,8 +45,8 @@ ATTEMPT = RowsStatement(
     {"instance_id": "int", "number": "int", "token": "text", "node_id": "int", "created_at": "moment", **_HELD},
     """
     INSERT INTO jobs_attempt (instance_id, number, token, node_id, created_at, cores, virtual_cores, memory_mb,
-        status, outcome, error, descendants_ended)
-    SELECT instance_id, number, token, node_id, created_at, cores, virtual, memory_mb, 'starting', '', '', 0
+        status, outcome, error, descendants_ended, result)
+    SELECT instance_id, number, token, node_id, created_at, cores, virtual, memory_mb, 'starting', '', '', 0, ''
     FROM {rows}
     RETURNING instance_id
     """,
