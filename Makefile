@@ -28,7 +28,7 @@ run:
 
 test:
 	$(SETUP) --tests
-	.venv/bin/python -m pytest -n 2 $(ARGUMENTS)
+	.venv/bin/python -m pytest -n 2 --dist worksteal $(ARGUMENTS)
 
 lint:
 	$(SETUP) --tests

@@ -5,7 +5,7 @@ A list's buttons, the page that asks, the operation in the background and what i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -17,8 +17,16 @@ JOB, INSTANCE = "job", "instance"
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """`tag` is what an act that asks for one was given; `among` tells the ids of all that the same is done to."""
+
+    tag: str = ""
+    among: Callable[[], Collection[int]] = tuple
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
-    """`one(id, actor, now, detail)` returns whether anything changed, and raises ActionError where it may not be done.
+    """`one(id, actor, now, wish)` returns whether anything changed, and raises ActionError where it may not be done.
 
     `does` says what becomes of each, `did` what was done to those that changed, `nothing` why others did not.
     `statuses`: of an instance, those in which there is something to do. `is_whole`: one transaction with its note.
@@ -31,7 +39,7 @@ class Act:
     does: str
     did: str
     nothing: str
-    one: Callable[[int, str, datetime, str], bool]
+    one: Callable[[int, str, datetime, Wish], bool]
     statuses: frozenset[Status] = frozenset()
     kind: str = "primary"
     asks_tag: bool = False
@@ -51,37 +59,39 @@ def acts_on(subject: str) -> list[Act]:
     return [act for act in ACTS.values() if act.subject == subject]
 
 
-def _run(job_id: int, actor: str, now: datetime, _: str) -> bool:
+def _run(job_id: int, actor: str, now: datetime, _: Wish) -> bool:
     return actions.run_job(job_id, actor=actor, now=now).is_new
 
 
-def _cancel_waiting(job_id: int, actor: str, now: datetime, _: str) -> bool:
+def _cancel_waiting(job_id: int, actor: str, now: datetime, _: Wish) -> bool:
     return actions.cancel_waiting(job_id, actor=actor, now=now).cancelled > 0
 
 
-def _changed(action: Callable[..., actions.Changed], job_id: int, actor: str, now: datetime, _: str) -> bool:
+def _changed(action: Callable[..., actions.Changed], job_id: int, actor: str, now: datetime, _: Wish) -> bool:
     return bool(action(job_id, actor=actor, now=now).changed)
 
 
-def _tagged(action: Callable[..., actions.Changed], job_id: int, actor: str, now: datetime, tag: str) -> bool:
-    return bool(action(job_id, tag, actor=actor, now=now).changed)
+def _tagged(action: Callable[..., actions.Changed], job_id: int, actor: str, now: datetime, wish: Wish) -> bool:
+    return bool(action(job_id, wish.tag, actor=actor, now=now).changed)
 
 
-def _delete_job(job_id: int, actor: str, now: datetime, _: str) -> bool:
-    """With what waits and runs cancelled first, as the button on the job's page does."""
-    actions.delete_job(job_id, actor=actor, now=now, cancel_live=True)
+def _delete_job(job_id: int, actor: str, now: datetime, wish: Wish) -> bool:
+    """With what waits and runs cancelled first, as the button on the job's page does; a whole workflow if all of what
+    waits for it is among the chosen.
+    """
+    actions.delete_job(job_id, actor=actor, now=now, cancel_live=True, among=wish.among)
     return True
 
 
-def _cancel(instance_id: int, actor: str, now: datetime, _: str) -> bool:
+def _cancel(instance_id: int, actor: str, now: datetime, _: Wish) -> bool:
     return actions.cancel_instance(instance_id, actor=actor, now=now).answer != "ended"
 
 
-def _retry(instance_id: int, actor: str, now: datetime, _: str) -> bool:
+def _retry(instance_id: int, actor: str, now: datetime, _: Wish) -> bool:
     return actions.retry_instance(instance_id, actor=actor, now=now).is_new
 
 
-def _delete_instance(instance_id: int, actor: str, now: datetime, _: str) -> bool:
+def _delete_instance(instance_id: int, actor: str, now: datetime, _: Wish) -> bool:
     actions.delete_instance(instance_id, actor=actor, now=now)
     return True
 

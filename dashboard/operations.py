@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, F, Max, QuerySet
 from django.utils import timezone
 
-from dashboard.acts import ACTS, INSTANCE, JOB
+from dashboard.acts import ACTS, INSTANCE, JOB, Wish
 from dashboard.filters import InstanceFilter, filter_in
 from dashboard.jobsearch import search_of
 from dashboard.models import SILENT, BulkOperation
@@ -206,9 +206,16 @@ def _noted(operation: BulkOperation, refusal: str, is_done: bool) -> bool:
 def _act(operation: BulkOperation, one: int, now: datetime) -> tuple[str, bool]:
     """Why not, and whether anything was done."""
     try:
-        return "", ACTS[operation.subject, operation.action].one(one, operation.actor, now, operation.detail)
+        wish = Wish(operation.detail, lambda: _chosen(operation))
+        return "", ACTS[operation.subject, operation.action].one(one, operation.actor, now, wish)
     except ActionError as refused:
         return refused.sentence, False
+
+
+def _chosen(operation: BulkOperation) -> Collection[int]:
+    """All jobs of an operation on jobs, those that are done, too."""
+    found = jobs_chosen(operation.ids, operation.query, operation.up_to)
+    return set(found.values_list("pk", flat=True))
 
 
 def _run(operation_id: int) -> None:

@@ -168,7 +168,7 @@ def _ends(event: FeedEvent) -> bool:
 
 
 def _disturbs(event: FeedEvent) -> bool:
-    return event.kind.startswith(("schedule.", "job.", "node.")) or event.to_status == "running"
+    return event.kind.startswith(("schedule.", "job.", "node.", "clock.")) or event.to_status == "running"
 
 
 def _changes_jobs(event: FeedEvent) -> bool:

@@ -13,26 +13,28 @@ from jobs.store import backfills
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`instances`: how many there are by status. `ended`: dates of which every instance has ended."""
+    """`instances`: how many there are by status. `done`: dates whose instances all ended, none by a cancel."""
 
     sentence: str
     instances: dict[str, int]
     made: int
-    ended: int
+    done: int
 
 
 def progress_of(backfill: Backfill) -> Progress:
     rows = Instance.objects.filter(backfill=backfill)
     instances = dict(rows.values_list("status").annotate(Count("pk")).order_by("status"))
-    live = rows.filter(status__in=LIVE).values("logical_at").distinct().count() if LIVE & instances.keys() else 0
-    ended = max(0, backfill.made - live)
-    return Progress(_sentence(backfill, ended, live, instances), instances, backfill.made, ended)
+    live = set(rows.filter(status__in=LIVE).values_list("logical_at", flat=True))
+    cancelled = set(rows.filter(status=Status.CANCELLED).values_list("logical_at", flat=True)) - live
+    done = max(0, backfill.made - len(live) - len(cancelled))
+    return Progress(_sentence(backfill, done, len(cancelled), len(live), instances), instances, backfill.made, done)
 
 
-def _sentence(backfill: Backfill, ended: int, live: int, instances: dict[str, int]) -> str:
+def _sentence(backfill: Backfill, done: int, cancelled: int, live: int, instances: dict[str, int]) -> str:
     failed = sum(instances.get(status, 0) for status in (Status.FAILED, Status.TIMEOUT, Status.UPSTREAM_FAILED))
     faults = f", {failed:,} instances did not succeed" if failed else ""
-    of = f"{ended:,} of {backfill.dates:,} dates done{faults}"
+    of = f"{done:,} of {backfill.dates:,} dates done"
+    of += (f", {cancelled:,} cancelled" if cancelled else "") + faults
     if backfill.status == Backfill.Status.DONE:
         left = backfill.dates - backfill.made
         there = f"; {left:,} had their instances already" if left > 0 else ""

@@ -53,7 +53,7 @@ def _row(one: Backfill) -> BackfillRow:
         one.first_at,
         one.last_at,
         one.dates,
-        progress.ended,
+        progress.done,
         progress.sentence,
         one.status == Backfill.Status.RUNNING,
     )

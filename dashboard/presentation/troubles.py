@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import F, Q
 
@@ -15,7 +16,8 @@ from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
 from dashboard.presentation.skipping import why_skipped
-from jobs.models import Attempt, Job, Node, Schedule
+from jobs.models import Attempt, Event, Job, Node, Schedule
+from jobs.store import changes
 from jobs.store.dismissals import PAUSED_BY
 from jobs.trials import is_trial
 
@@ -27,12 +29,18 @@ SLOW_FROM = timedelta(seconds=30)
 # The engine makes a fire within milliseconds; a restart takes some seconds.
 OVERDUE_FROM = timedelta(seconds=30)
 
+# A clock that was set is told for so long, and looked for among so many of the last events: none of them has an index.
+TOLD_FOR = timedelta(days=1)
+LOOKED_BACK = 50_000
+
 FAULTY = Look("set aside", "warn", "bad")
 OVERDUE = Look("did not fire", "alarm", "bad")
 SLOW = Look("slower than usual", "hourglass", "warn")
 FAILED = Look("failed again and again", "cross", "bad")
 SKIPPED = Look("skipped", "skip", "warn")
 DRAINING = Look("draining", "pause", "quiet")
+CLOCK = Look("clock set", "alarm", "warn")
+SLEPT = Look("was asleep", "alarm", "warn")
 
 
 # Along the index job_failing.
@@ -59,8 +67,8 @@ class Trouble:
 
 
 def read_troubles(now: datetime) -> Regions:
-    """Regions troubles and troubles_more, the worst first. Six queries of at most 500 rows each."""
-    parts = (_faulty(), _overdue(now), _failing(), _slow(now), _skipped(now), _draining())
+    """Regions troubles and troubles_more, the worst first. Seven queries of at most 500 rows each."""
+    parts = (_faulty(), _overdue(now), _failing(), _slow(now), _skipped(now), _clocks(now), _draining())
     found = [row for part in parts for row in part]
     hidden = len(found) - MOST_SHOWN
     more = [("more", More(str(hidden), "more"))] if hidden > 0 else []
@@ -119,3 +127,28 @@ def _draining() -> Iterator[tuple[str, Trouble]]:
     for pk, name, at, by in found.values_list("pk", "name", "drained_at", "drained_by")[:MOST_READ]:
         sentence = f"Starts nothing new{f', as {by} wished' if by else ''}"
         yield f"d{pk}", Trouble(DRAINING, "node", pk, name, sentence, at)
+
+
+def _clocks(now: datetime) -> Iterator[tuple[str, Trouble]]:
+    """The last that happened to the clock of each node."""
+    recent = Event.objects.filter(id__gt=changes.newest() - LOOKED_BACK, kind="clock.changed", at__gt=now - TOLD_FOR)
+    told: dict[int, tuple[datetime, dict[str, Any]]] = {}
+    for at, data in recent.order_by("id").values_list("at", "data")[:MOST_READ]:
+        told[data["node"]] = (at, data)
+    if not told:
+        return
+    for pk, name in Node.objects.filter(pk__in=told).order_by("name").values_list("pk", "name"):
+        at, data = told[pk]
+        slept = data["suspended_seconds"] > abs(data["set_by_seconds"])
+        yield f"c{pk}", Trouble(SLEPT if slept else CLOCK, "node", pk, name, _what_clock_did(data, slept), at)
+
+
+def _what_clock_did(data: dict[str, Any], slept: bool) -> str:
+    set_by, anew = data["set_by_seconds"], data["reanchored"]
+    if slept:
+        said = f"The machine slept for {amounts.duration(data['suspended_seconds'])}"
+    elif set_by:
+        said = f"Its clock went {'back' if set_by < 0 else 'forward'} by {amounts.duration(abs(set_by))}"
+    else:
+        said = "Its clock was set back while nothing ran"
+    return f"{said}; {anew:,} {'schedule begins' if anew == 1 else 'schedules begin'} anew" if anew else said

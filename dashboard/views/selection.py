@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +21,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from dashboard import operations
-from dashboard.acts import JOB, Act, act_of, acts_on
+from dashboard.acts import JOB, Act, Wish, act_of, acts_on
 from dashboard.filters import whole_number
 from dashboard.jobsearch import LONGEST
 from dashboard.once import new_mark, once
@@ -28,6 +29,7 @@ from dashboard.presentation.selections import jobs_with_live
 from dashboard.views.acting import acted, actor_of, came_from
 from jobs import actions
 from jobs.api.pages import all_tags
+from jobs.models import Job
 
 MOST = 200
 MOST_NAMED = 100
@@ -93,6 +95,7 @@ def _ask(request: HttpRequest, choice: Choice, problem: str = "") -> HttpRespons
         "jobs": chosen.only("name", "paused_at", "delete_requested_at").order_by("name")[:MOST_NAMED],
         "total": total,
         "unnamed": max(0, total - MOST_NAMED),
+        "waiting": _waiting_outside(chosen) if choice.act.key == "delete" else "",
         "with_live": jobs_with_live(chosen) if choice.act.key == "delete" else 0,
         "tags": all_tags(MOST_TAGS) if choice.act.asks_tag else (),
         "problem": problem,
@@ -118,7 +121,8 @@ def _do(request: HttpRequest, choice: Choice, ids: Iterable[int]) -> None:
     done, same, refusals = 0, 0, []
     for job_id in ids:
         try:
-            changed = choice.act.one(job_id, actor_of(request), timezone.now(), choice.tag)
+            wish = Wish(choice.tag, lambda: choice.ids or ())
+            changed = choice.act.one(job_id, actor_of(request), timezone.now(), wish)
         except actions.ActionError as refusal:
             refusals.append(refusal.sentence)
         else:
@@ -127,6 +131,12 @@ def _do(request: HttpRequest, choice: Choice, ids: Iterable[int]) -> None:
     (messages.success if done else messages.warning)(request, f"{choice.act.did.capitalize()} {_jobs(done)}.{rest}")
     for sentence in refusals:
         messages.warning(request, sentence)
+
+
+def _waiting_outside(chosen: QuerySet[Job]) -> str:
+    """The names of jobs that wait for one of the chosen and are not chosen."""
+    ids = list(chosen.values_list("pk", flat=True))
+    return actions.shown_names(actions.waiting_outside(ids, lambda: ids))
 
 
 def _wish(act: Act) -> str:

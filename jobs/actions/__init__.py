@@ -27,7 +27,7 @@ from jobs.actions.backfills import (
 )
 from jobs.actions.calendars import CalendarStored, change_calendar, check_calendar, create_calendar, delete_calendar
 from jobs.actions.dates import read_date
-from jobs.actions.deletion import delete_instance, delete_job
+from jobs.actions.deletion import delete_instance, delete_job, shown_names, waiting_outside
 from jobs.actions.instances import cancel_instance
 from jobs.actions.jobs import (
     cancel_waiting,
@@ -93,5 +93,7 @@ __all__ = [
     "retry_from_here",
     "retry_instance",
     "run_job",
+    "shown_names",
     "undrain_node",
+    "waiting_outside",
 ]

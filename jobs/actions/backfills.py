@@ -13,6 +13,7 @@ from jobs.core.states import LIVE
 from jobs.core.triggers import Trigger, latest_between, missed_between
 from jobs.models import Backfill, Instance, Job
 from jobs.store import backfills, wishes, workflows
+from jobs.store.locks import once_more
 from jobs.store.wishes import CancelAnswer
 
 MOST_DATES = 100_000
@@ -98,6 +99,7 @@ def create_backfill(
     return backfill
 
 
+@once_more
 @transaction.atomic
 def cancel_backfill(backfill_id: int, *, actor: str, now: datetime) -> BackfillCancelled:
     """Make no more of it, and cancel all of its instances that have not ended. Raises NotFound."""

@@ -25,6 +25,7 @@ from jobs.actions.submission import read_job
 from jobs.actions.upstreams import check_workflow
 from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, wishes, workflows
+from jobs.store.locks import once_more
 from jobs.store.schedules import due_at_once
 from jobs.store.specs import JobSpec
 
@@ -79,6 +80,7 @@ def create_job(
     return Created(job.pk, job.name, job.created_at, instance.pk if instance else None)
 
 
+@once_more
 def change_job(
     job_id: int, patch: Mapping[str, Any], *, actor: str, now: datetime, revision: int | None = None
 ) -> Changed:
@@ -129,6 +131,7 @@ def resume_job(job_id: int, *, actor: str, now: datetime) -> Changed:
     return _together(definitions.resume, job_id, actor, now)
 
 
+@once_more
 @transaction.atomic
 def _together(change: Callable[..., bool], job_id: int, actor: str, now: datetime) -> Changed:
     workflows.lock()

@@ -100,7 +100,7 @@ def preview(raw: Mapping[str, Any], *, now: datetime, hash_id: str | None = None
 
 
 def is_hashed(spec: ScheduleSpec) -> bool:
-    return spec.type == "cron" and re.search(r"\bH\b", spec.expression) is not None
+    return spec.type == "cron" and re.search(r"\bH\b", spec.expression, re.IGNORECASE) is not None
 
 
 def _preview(

@@ -13,11 +13,13 @@ from jobs.core.graph import Graph
 from jobs.core.states import LIVE, Status
 from jobs.models import Instance, Job
 from jobs.store import definitions, read, wishes, workflows
+from jobs.store.locks import once_more
 
 JOB, WORKFLOW = "job", "workflow"
 SCOPES = (JOB, WORKFLOW)
 
 
+@once_more
 @transaction.atomic
 def run_job(
     job_id: int, *, actor: str, now: datetime, scope: str | None = None, logical_at: datetime | None = None
@@ -51,6 +53,7 @@ def run_job(
     return Submitted(instance.pk, job_id, is_new=True, missing=tuple(names[up] for up in missing if up in names))
 
 
+@once_more
 @transaction.atomic
 def retry_instance(instance_id: int, *, actor: str, now: datetime) -> Submitted:
     """A new instance of the same logical date, linked to the ended one; or the retry of it that has not ended yet.
@@ -76,6 +79,7 @@ def retry_instance(instance_id: int, *, actor: str, now: datetime) -> Submitted:
     return Submitted(retry.pk, ended.job_id, is_new=True, also=tuple(made))
 
 
+@once_more
 @transaction.atomic
 def retry_from_here(instance_id: int, *, actor: str, now: datetime) -> Submitted:
     """The next generation of it and of all that waits for it, directly or not, on its logical date.

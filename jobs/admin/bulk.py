@@ -21,6 +21,8 @@ from jobs.core.invalid import InvalidSchedule
 from jobs.core.states import WAITING
 from jobs.core.triggers import first_after
 from jobs.models import Instance, Job, Schedule
+from jobs.store import definitions, read, workflows
+from jobs.store.locks import once_more
 from jobs.store.specs import JobSpec, ScheduleSpec
 
 WORDS = {
@@ -126,10 +128,14 @@ def apply(edit: BulkEdit, job_id: int, *, revision: int | None, actor: str, now:
     return replace(done, cleared=cleared)
 
 
+@once_more
 @transaction.atomic
 def _apply_whole(edit: BulkEdit, job_id: int, revision: int | None, actor: str, now: datetime) -> Done:
     """Paused before and resumed after it is changed, so that no fire comes in between."""
     paused = resumed = changed = submitted = False
+    # Before the first event, which locks the feed: what a run by hand takes along is locked by it, too.
+    workflows.lock()
+    definitions.lock_all(read.workflows().component(job_id))
     if edit.state == "pause":
         paused = bool(actions.pause_job(job_id, actor=actor, now=now).changed)
     tags = Job.objects.filter(pk=job_id).values_list("tags", flat=True).first() or []

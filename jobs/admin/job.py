@@ -21,10 +21,12 @@ from jobs.admin.filters import TagFilter
 from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
 from jobs.admin.readonly import ListStyle, moment, shown_moment
+from jobs.core.graph import in_order
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.running import RUN_FIELDS
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
+from jobs.store import read
 from jobs.store.schedules import spec_of, trigger_of
 
 
@@ -148,18 +150,26 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     def delete_jobs(self, request: HttpRequest, jobs: QuerySet[Job]) -> HttpResponse | None:
         """Asks first; with "cancel" what waits and runs is cancelled."""
         if request.POST.get("confirmed"):
-            delete = partial(actions.delete_job, cancel_live="cancel" in request.POST)
-            act_on_each(request, ids_of(jobs), partial(_delete, request, delete), "{} job{s} deleted")
+            delete = partial(
+                actions.delete_job, cancel_live="cancel" in request.POST, release="release" in request.POST
+            )
+            act_on_each(request, _lowest_first(jobs), partial(_delete, request, delete), "{} job{s} deleted")
             return None
         ids = ids_of(jobs)
+        waiting = actions.shown_names(actions.waiting_outside(ids, lambda: ids))
         chosen = Job.objects.filter(pk__in=ids).only("name").order_by("name")
         live = Instance.objects.filter(job__in=ids, status__in=LIVE).count()
-        context = {"title": "Delete jobs", "jobs": chosen, "live": live, "opts": self.model._meta}
+        context = {"title": "Delete jobs", "jobs": chosen, "live": live, "waiting": waiting, "opts": self.model._meta}
         return TemplateResponse(request, "admin/jobs/delete_jobs.html", self.admin_site.each_context(request) | context)
 
 
 def ids_of(jobs: QuerySet[Job]) -> Iterable[int]:
     return list(jobs.order_by("pk").values_list("pk", flat=True))
+
+
+def _lowest_first(jobs: QuerySet[Job]) -> list[int]:
+    """What waits before what it waits for: if one stays, so does all that it needs."""
+    return in_order(ids_of(jobs), read.workflows().upstreams)[::-1]
 
 
 def _delete(request: HttpRequest, delete: Any, job_id: int, **act: Any) -> bool:

@@ -36,12 +36,16 @@ class Candidate(NamedTuple):
 
 @dataclass(slots=True)
 class Admission:
-    """`starts` in order. `holds`: for the first of each kind of needs that waits. `kept_for`: the big one, if any."""
+    """`starts` in order. `holds`: for the first of each kind of needs that waits. `kept_for`: the big one, if any.
+
+    `startable`: how many of those that still wait do so for nothing but room or their turn.
+    """
 
     starts: list[tuple[int, Allocation]] = field(default_factory=list)
     holds: dict[int, Hold] = field(default_factory=dict)
     kept_for: int | None = None
     look_again_at: datetime | None = None
+    startable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class _Pass:
         self._alone: dict[int, int] = {}
         self._behind: Counter[Needs] = Counter()
         self._lacks: dict[Demand, str] = {}
+        self._stuck = 0
 
     def run(self) -> Admission:
         ready = self._around.ready
@@ -95,6 +100,7 @@ class _Pass:
                 heapq.heappop(firsts)
             else:
                 heapq.heapreplace(firsts, (following, kind))
+        self._result.startable = len(ready) - self._stuck
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
             patient = self._now < self._big.patient_until
@@ -110,7 +116,9 @@ class _Pass:
             return True
         if hold is None:
             hold = self._limit(needs)
-        if hold is None:
+        if hold is not None:
+            self._stuck += self._around.ready.count(needs)
+        else:
             hold = self._no_room(instance_id, needs)
         if hold is None:
             self._result.starts.append((instance_id, self._start(instance_id, needs)))

@@ -49,19 +49,24 @@ class Births:
         `yields`: it is part of a backlog, or comes after one of its own job. `since`: since when it waits: now, or as
         long as one that it replaces.
         """
-        due_at = jittered(date, policy.jitter_seconds, str(schedule_id)) if policy.jitter_seconds else date
+        due = due_at(schedule_id, date, policy)
         place_at = since + YIELDS if yields else since
-        if due_at > now:
-            own = Birth(job.id, date, due_at, Status.PENDING, serial=policy.serial, bound=bound)
+        if due > now:
+            own = Birth(job.id, date, due, Status.PENDING, serial=policy.serial, bound=bound)
         else:
-            place = self._places.of_birth(job, place_at, due_at)
-            own = Birth(job.id, date, due_at, Status.QUEUED, since, place, policy.serial, bound)
+            place = self._places.of_birth(job, place_at, due)
+            own = Birth(job.id, date, due, Status.QUEUED, since, place, policy.serial, bound)
         made = [own]
         for job_id in self._graph.below(job.id) if job.id in self._graph else ():
             below = self._known.job(job_id)
             moment = _not_before(date, below, zone)
-            made.append(Birth(job_id, date, max(due_at, moment), Status.PENDING, serial=policy.serial))
+            made.append(Birth(job_id, date, max(due, moment), Status.PENDING, serial=policy.serial))
         return made
+
+
+def due_at(schedule_id: int, date: datetime, policy: FirePolicy) -> datetime:
+    """The logical date, or a little later."""
+    return jittered(date, policy.jitter_seconds, str(schedule_id)) if policy.jitter_seconds else date
 
 
 def _not_before(date: datetime, job: Job, zone: str) -> datetime:

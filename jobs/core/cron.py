@@ -16,6 +16,8 @@ both have the same rule.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from croniter import CroniterError, croniter
 
@@ -43,7 +45,7 @@ def parse_cron(expression: str, hash_id: str = "") -> WallTimes:
     checked = [
         field.check(text) for field, text in zip((SECOND, MINUTE, HOUR, DATE, MONTH, WEEKDAY), texts, strict=True)
     ]
-    _, minute, hour, date, _, weekday = checked
+    _, minute, hour, date, month, weekday = checked
     if any(field.hashed for field in checked) and not hash_id:
         sentence = f"{expression!r} has an H, a value made from the schedule's id; there is none yet, give hash_id."
         raise InvalidSchedule(EXPRESSION, sentence)
@@ -58,11 +60,23 @@ def parse_cron(expression: str, hash_id: str = "") -> WallTimes:
         nth=frozenset(_nth(item) for item in weekday.special),
         both=date.starred or weekday.starred,
     )
-    if not days.ever():
+    if not all(rule.ever() for rule in _whatever_hash(days, date, month)):
+        some = " by some of the values that H may stand for" if date.hashed or month.hashed else ""
         raise InvalidSchedule(
-            EXPRESSION, f"{expression!r} never fires: no year has a day that its day and month fields allow."
+            EXPRESSION, f"{expression!r} never fires{some}: no year has a day that its day and month fields allow."
         )
     return WallTimes(hours, minutes, seconds, days, wildcard=minute.text.startswith("*") or hour.text.startswith("*"))
+
+
+def _whatever_hash(days: DayRule, date: Checked, month: Checked) -> Iterator[DayRule]:
+    """The rules that the line may mean: it is saved before there is an id to hash, and must not depend on luck.
+
+    Of dates the ones that begin last decide, for a month that lacks others lacks these too.
+    """
+    if date.hashed:
+        days = replace(days, dates=frozenset({28} if date.text == "h" else DATE.hashes(date)[-1]))
+    for months in MONTH.hashes(month) if month.hashed else [days.months]:
+        yield replace(days, months=months)
 
 
 def _split(expression: str) -> list[str]:

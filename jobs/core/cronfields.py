@@ -69,6 +69,14 @@ class Field:
                 plain.append(self._plain(item, text))
         return Checked(text, tuple(plain), tuple(special))
 
+    def hashes(self, given: Checked) -> list[tuple[int, ...]]:
+        """All that an H may stand for, by the first value."""
+        match = HASHED.fullmatch(given.text)
+        assert match is not None, "asked only of an H"  # noqa: S101 - for mypy
+        low, high = int(match["low"] or self.low), int(match["high"] or self.high)
+        step = int(match["step"] or high)
+        return [tuple(range(first, high + 1, step)) for first in range(low, min(high, low + step - 1) + 1)]
+
     def value(self, text: str, item: str) -> int:
         """The number of a name or a number, within the field. Sunday may be 0 or 7."""
         number = int(text) if text.isdigit() else self.names.get(text)
@@ -89,7 +97,7 @@ class Field:
             raise self.refusal(item, f"is not understood; {self.expected}")
         step = self._step(match, item)
         if match["low"] == "*":
-            return f"*/{step}" if match["step"] else "*"
+            return f"*/{step}"  # spelled so even for a bare star, which croniter forgets beside others in a list
         low, high = self._ends(match, item)
         if high < low:
             raise self.refusal(item, "runs backwards; write the smaller value first, or two ranges")

@@ -213,8 +213,14 @@ class Plan:
 
 
 def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:
-    """A short attempt that began and ended in one pass is written once, as ended."""
+    """A short attempt that began and ended in one pass is written once, as ended; what was to be the next fire of a
+    schedule, and came due in the pass that says so, only as having fired."""
     finished = {decision.token for decision in decisions if isinstance(decision, Finish)}
-    if not finished:
+    fired = {decision.schedule_id for decision in decisions if isinstance(decision, Fire)}
+    if not finished and not fired:
         return list(decisions)
-    return [d for d in decisions if not (isinstance(d, Begin) and d.token in finished)]
+    return [
+        d
+        for d in decisions
+        if not (isinstance(d, Begin) and d.token in finished) and not (isinstance(d, Rearm) and d.schedule_id in fired)
+    ]

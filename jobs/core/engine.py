@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from jobs.core.admission import PATIENCE
 from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
-from jobs.core.decisions import Begin, Decision, Dismiss, Plan, Stop, Withdraw, without_superseded
+from jobs.core.decisions import Begin, Decision, Dismiss, Fire, Plan, Stop, Withdraw, without_superseded
 from jobs.core.ending import Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
@@ -37,7 +37,6 @@ from jobs.core.limits import Limits
 from jobs.core.order import Order
 from jobs.core.places import Places
 from jobs.core.port import Committed
-from jobs.core.prediction import Holding
 from jobs.core.records import Hold, Instance, Job
 from jobs.core.starting import Starts
 from jobs.core.states import LIVE, TERMINAL, WAITING, Status
@@ -69,7 +68,7 @@ class Engine:
         self.places = Places(order, self.known)
         self.waiting = Waiting(self.known, self.graph, self.limits, self.places)
         self.schedules = Schedules(self.known, Births(self.known, self.graph, self.places))
-        self._starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience)
+        self.starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience)
         self._endings = Endings(self.known, uniform)
 
     # --- what the service calls ---
@@ -79,18 +78,19 @@ class Engine:
         decisions: list[Decision] = []
         for told in inputs:
             decisions.extend(self._take(told, now))
-        decisions.extend(self._fire(now))
+        fired = self._fire(now)
         dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
-        decisions.extend(dismissed)
-        for job_id in dict.fromkeys(one.job_id for one in dismissed):
+        decisions.extend([*fired, *dismissed])
+        born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
+        for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
             decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(self.waiting.queue_due(now))
-        decisions.extend(self._starts.admit(now, load))
+        decisions.extend(self.starts.admit(now, load))
         return Plan(tuple(without_superseded(decisions)), self.wake_at())
 
     def wake_at(self) -> datetime | None:
         """When to step next if nothing happens before; None: only when something does."""
-        moments = (self.schedules.next_moment(), self.waiting.next_moment(), self._starts.look_again_at)
+        moments = (self.schedules.next_moment(), self.waiting.next_moment(), self.starts.look_again_at)
         return min((moment for moment in moments if moment is not None), default=None)
 
     def adopt(self, job: Job, instance: Instance, run: Run) -> None:
@@ -113,15 +113,6 @@ class Engine:
         for schedule_id in committed.refused_schedules:
             self.schedules.remove(schedule_id)
         return [InstanceSeen(instance) for instance in committed.born]
-
-    def holdings(self, now: datetime) -> list[Holding]:
-        """What runs here holds, with the moment at which each is expected to give it back."""
-        return self._starts.holdings(now)
-
-    @property
-    def kept_for(self) -> int | None:
-        """The big one for which cores that come free are kept, if any."""
-        return self._starts.kept_for
 
     # --- facts ---
 
@@ -155,7 +146,7 @@ class Engine:
             case ScheduleGone(job_id):
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
-                self._starts.stopped = stopped
+                self.starts.stopped = stopped
             case LimitsChanged(maxima, rates):
                 self.limits.set(maxima, rates)
                 self.waiting.put_again(self.known.all_queued())
@@ -252,7 +243,7 @@ class Engine:
         self.waiting.put_again(queued)
         if not job.paused or before.paused:
             return ()
-        return [wait for instance in queued for wait in self._starts.hold(instance.id, Hold("paused"))]
+        return [wait for instance in queued for wait in self.starts.hold(instance.id, Hold("paused"))]
 
     def _put_job(self, job: Job) -> None:
         self.known.put_job(job)
@@ -276,7 +267,7 @@ class Engine:
         instance = self.known.instances.get(instance_id)
         if instance is not None:
             self.waiting.forget(instance)
-        self._starts.forget(instance_id)
+        self.starts.forget(instance_id)
         self._release(instance_id)
         self.known.forget(instance_id)
 
@@ -299,9 +290,9 @@ class Engine:
             return ()
         if instance.status in WAITING:
             dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, code, reason)
-            self._starts.forget(instance_id)
+            self.starts.forget(instance_id)
             self.waiting.dismiss(dismiss)
-            return [dismiss, *self.schedules.ended(instance.job_id, now)]
+            return [dismiss] if code == "replaced" else [dismiss, *self.schedules.ended(instance.job_id, now)]
         self.known.wish_cancel(instance_id)
         decisions: list[Decision] = [Withdraw(instance.id, instance.job_id, reason)]
         if run is not None:

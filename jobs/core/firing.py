@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from jobs.core.births import Births
+from jobs.core.births import Births, due_at
 from jobs.core.calendared import Skipped, blocked_between
 from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.decisions import Birth, Fire, Flag, Rearm, Skip
@@ -122,9 +122,11 @@ class Schedules:
     def _first(self, told: ScheduleChanged) -> datetime | None:
         if not is_following(told.trigger):
             return told.trigger.next_after(told.watched_from)
+        if told.next_at is not None:
+            return told.next_at  # what has come to be under way since, by hand, does not put it off
         if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
-        return told.next_at or told.trigger.after_end(told.watched_from)
+        return told.trigger.after_end(told.watched_from)
 
     def _fire_one(self, schedule_id: int, watched: _Watched, now: datetime) -> Fired:
         first, job = watched.next_at, self._known.job(watched.job_id)
@@ -170,7 +172,7 @@ class Schedules:
         self, schedule_id: int, watched: _Watched, job: Job, dates: Sequence[datetime], now: datetime
     ) -> tuple[tuple[Birth, ...], tuple[Skip, ...], tuple[int, ...]]:
         """The instances of each date that may be, the dates that may not with the reason, and whom they replace."""
-        late = [date for date in dates if _too_late(job, date, now)]
+        late = [date for date in dates if self._is_too_late(schedule_id, watched.policy, job, date, now)]
         skips = [
             Skip("start_deadline", f"is not to start later than {job.start_deadline_seconds:g} s after due", date)
             for date in late
@@ -197,6 +199,11 @@ class Schedules:
                     since = min((o.queued_at for o in others if _waits(o, job.id) and o.queued_at), default=now)
             made += self._births.of(schedule_id, job, date, watched.zone, policy, now, bound, yields, since)
         return tuple(made), tuple(skips), replaced
+
+    @staticmethod
+    def _is_too_late(schedule_id: int, policy: FirePolicy, job: Job, date: datetime, now: datetime) -> bool:
+        start_by = job.start_by(due_at(schedule_id, date, policy))
+        return start_by is not None and now > start_by
 
     def _comes_after_backlog(self, policy: FirePolicy, job_id: int) -> bool:
         """Whether what was missed of the job waits still: the oldest of it comes first."""
@@ -250,11 +257,6 @@ def _is_late(policy: FirePolicy, dates: Sequence[datetime], now: datetime) -> bo
 
 def _waits(instance: Instance, job_id: int) -> bool:
     return instance.job_id == job_id and instance.status is Status.QUEUED and instance.attempts == 0
-
-
-def _too_late(job: Job, date: datetime, now: datetime) -> bool:
-    deadline = job.start_deadline_seconds
-    return deadline is not None and now - date > timedelta(seconds=deadline)
 
 
 def _blocked(watched: _Watched, now: datetime) -> tuple[Skip, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +14,9 @@ from jobs.core.states import LIVE, UNFINISHED, WAITING, Status, check_move
 
 # The usual duration is the median of this many last successes: one slow night does not move it.
 USUAL_OF_LAST = 11
+
+# Whose queued instances wait for the same: a job, and whether they run one after another.
+Line = tuple[int, bool]
 
 # Of the job whose instances run one after another, these keep the next one waiting.
 BUSY = frozenset({Status.RUNNING, Status.RETRYING})
@@ -47,6 +50,7 @@ class KnownInstances:
         self._of_job: defaultdict[int, set[int]] = defaultdict(set)
         self._under_way: defaultdict[int, set[int]] = defaultdict(set)
         self._busy: defaultdict[int, set[int]] = defaultdict(set)
+        self._queued: Counter[Line] = Counter()
         self._durations: dict[int, deque[float]] = {}
         self._freed: set[int] = set()
 
@@ -99,6 +103,7 @@ class KnownInstances:
         if instance.status not in LIVE:
             self.forget(instance.id)
             return
+        self._count_queued(self.instances.get(instance.id), instance)
         self.instances[instance.id] = instance
         self._of_job[instance.job_id].add(instance.id)
         _keep(self._under_way[instance.job_id], instance.id, _is_under_way(instance))
@@ -112,6 +117,7 @@ class KnownInstances:
         self.running.pop(instance_id, None)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
+            self._count_queued(instance, None)
             self._of_job[instance.job_id].discard(instance_id)
             self._under_way[instance.job_id].discard(instance_id)
             if instance_id in self._busy[instance.job_id]:
@@ -121,6 +127,15 @@ class KnownInstances:
         """Jobs of which, since this was last asked, an instance that kept others waiting no longer does."""
         freed, self._freed = self._freed, set()
         return freed
+
+    def _count_queued(self, before: Instance | None, after: Instance | None) -> None:
+        if before is not None and before.status is Status.QUEUED:
+            line = before.job_id, before.serial
+            self._queued[line] -= 1
+            if not self._queued[line]:
+                del self._queued[line]
+        if after is not None and after.status is Status.QUEUED:
+            self._queued[after.job_id, after.serial] += 1
 
     def _no_longer_busy(self, instance: Instance) -> None:
         self._busy[instance.job_id].discard(instance.id)
@@ -157,6 +172,10 @@ class KnownInstances:
         """An instance of the job, other than `but`, that runs anywhere or waits to be tried again."""
         return next((i for i in self._busy.get(job_id, ()) if i != but), None)
 
+    def is_busy(self, job_id: int) -> bool:
+        """Whether what runs one after another of the job has to wait."""
+        return bool(self._busy.get(job_id))
+
     def has_instances(self, job_id: int) -> bool:
         """Whether any of the job has not ended."""
         return bool(self._of_job.get(job_id))
@@ -170,6 +189,10 @@ class KnownInstances:
 
     def queued_of(self, job_id: int) -> list[Instance]:
         return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
+
+    def queued_in(self, line: Line) -> int:
+        """How many are queued in it."""
+        return self._queued[line]
 
     def all_queued(self) -> list[Instance]:
         return [i for i in self.instances.values() if i.status is Status.QUEUED]

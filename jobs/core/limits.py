@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,10 +93,11 @@ class Limits:
 
     def lacks(self, keys: Iterable[str], rates: Iterable[str], now: datetime) -> tuple[Hold, datetime | None] | None:
         """Why one more may not start now, and when to look again if time alone will tell; None when it may."""
-        for key in keys:
-            maximum = self._maxima.get(key)
-            if maximum is not None and self._in_use[key] >= maximum:
-                return Hold("limit", {"limit": key, "maximum": maximum, "in_use": self._in_use[key]}), None
+        full = [key for key in keys if self._in_use[key] >= self._maxima.get(key, math.inf)]
+        if full:
+            # One that lets none run is the reason: a place in another would not help.
+            key = next((key for key in full if not self._maxima[key]), full[0])
+            return Hold("limit", {"limit": key, "maximum": self._maxima[key], "in_use": self._in_use[key]}), None
         for name in rates:
             at = self._rates[name].ready_at(now) if name in self._rates else now
             if at > now:

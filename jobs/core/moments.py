@@ -120,7 +120,7 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 def end_of(day: date, zone: ZoneInfo) -> datetime:
     """Its last microsecond. Where clocks go back over midnight, its last hour comes again after the next has begun."""
     next_day = day + timedelta(days=1)
-    once_more = second_pass(zone, datetime.combine(next_day, time())) - datetime.resolution
+    once_more = latest(zone, datetime.combine(next_day, time())) - datetime.resolution
     if once_more.astimezone(zone).date() == day:
         return once_more
     return start_of(next_day, zone) - datetime.resolution

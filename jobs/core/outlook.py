@@ -218,8 +218,8 @@ class _Outlook:
         lacking = self._limits.lacks(one.needs.limits, (), self._now)
         if lacking is None:
             return None
-        key = str(lacking[0].subject["limit"])
-        endless = sorted(self._endless & set(self._limits.holders(key)))
+        subject = lacking[0].subject
+        endless = sorted(self._endless & set(self._limits.holders(str(subject["limit"])))) if subject["maximum"] else []
         return _because(how_long(endless) if endless else "the limit lets none of them run")
 
     def _held_by_room(self, one: Queued, able: Sequence[NodeOutlook]) -> Prediction:

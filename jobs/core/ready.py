@@ -82,15 +82,10 @@ class ReadySet:
         self._places: dict[int, tuple[Needs, Place]] = {}
         self._alone: dict[int, int] = {}
         self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
-        self._parked_count = 0
 
     def __len__(self) -> int:
         """Without those that are parked."""
         return len(self._places)
-
-    def with_parked(self) -> int:
-        """How many there are, those that are parked too."""
-        return len(self._places) + self._parked_count
 
     def __contains__(self, instance_id: int) -> bool:
         return instance_id in self._places or instance_id in self._parked.get(self._alone.get(instance_id, 0), ())
@@ -110,7 +105,6 @@ class ReadySet:
         alone = self._alone.pop(instance_id, None)
         if alone is not None and instance_id in self._parked.get(alone, ()):
             del self._parked[alone][instance_id]
-            self._parked_count -= 1
             return
         self._take_out(instance_id)
 
@@ -123,14 +117,12 @@ class ReadySet:
         parked = self._parked.setdefault(self._alone[instance_id], {})
         is_first = not parked
         parked[instance_id] = self._places[instance_id]
-        self._parked_count += 1
         self._take_out(instance_id)
         return is_first
 
     def unpark(self, job_id: int) -> None:
         """Nothing of the job runs any more, or something else of it: they are looked at again."""
         freed = self._parked.pop(job_id, {})
-        self._parked_count -= len(freed)
         for instance_id, at in freed.items():
             self._put(instance_id, at)
 
@@ -151,6 +143,11 @@ class ReadySet:
         """The next in order of those with these needs."""
         group = self._groups.get(needs)
         return None if group is None else group.first()
+
+    def count(self, needs: Needs) -> int:
+        """How many there are with these needs, without those that are parked."""
+        group = self._groups.get(needs)
+        return 0 if group is None else len(group)
 
     def in_order(self, needs: Needs) -> Iterator[Place]:
         """Those with these needs, lazily. Nobody may be added meanwhile; who has come may be taken out or parked."""

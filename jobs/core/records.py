@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -94,6 +94,13 @@ class Job:
     def expected_seconds(self) -> float | None:
         """How long an attempt is expected to take: as usual, else at most its time limit, else nobody knows."""
         return self.usual_seconds if self.usual_seconds is not None else self.timeout_seconds
+
+    def start_by(self, due_at: datetime) -> datetime | None:
+        """The last moment at which what is due then may start: at it, it is in time. None: whenever it likes.
+
+        The one rule of the start deadline, for a fire as for what waits.
+        """
+        return None if self.start_deadline_seconds is None else due_at + timedelta(seconds=self.start_deadline_seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from jobs.core.admission import Candidate, Surroundings, admit
 from jobs.core.cores import CoreManager
 from jobs.core.decisions import Decision, Start, Wait
-from jobs.core.known import KnownInstances, Run
+from jobs.core.known import KnownInstances, Line, Run
 from jobs.core.limits import Limits
 from jobs.core.places import Places
 from jobs.core.prediction import Holding, expected_end
@@ -18,7 +18,8 @@ from jobs.core.waiting import Waiting
 
 class Starts:
     """`stopped`: the sentence that says why nothing may start here, else empty. `kept_for`: the big one, if any, for
-    which cores that come free are kept. `look_again_at`: when time alone may let something start.
+    which cores that come free are kept. `look_again_at`: when time alone may let something start. `startable`: how many
+    wait for nothing but room or their turn, None while nothing may start.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Starts:
         self.stopped = ""
         self.kept_for: int | None = None
         self.look_again_at: datetime | None = None
+        self.startable: int | None = None
         self._manager = manager
         self._known = known
         self._waiting = waiting
@@ -50,6 +52,7 @@ class Starts:
             self._waiting.ready.unpark(job_id)
         if self.stopped or not len(self._waiting.ready):
             self.kept_for = None
+            self.startable = None if self.stopped else 0
             return []
         around = Surroundings(
             self._waiting.ready,
@@ -64,6 +67,7 @@ class Starts:
         admission = admit(around, now)
         self.kept_for = admission.kept_for
         self.look_again_at = admission.look_again_at
+        self.startable = admission.startable
         decisions: list[Decision] = [self._start(instance_id, held, now) for instance_id, held in admission.starts]
         for instance_id, hold in admission.holds.items():
             decisions.extend(self.hold(instance_id, hold))
@@ -75,6 +79,16 @@ class Starts:
             return []
         self._held[instance_id] = hold
         return [Wait(instance_id, self._known.instances[instance_id].job_id, hold)]
+
+    def is_stuck(self, line: Line, now: datetime) -> bool:
+        """Whether the queued instances of the line wait for something else than room or their turn."""
+        job_id, serial = line
+        job = self._known.find_job(job_id)
+        if job is None:
+            return False
+        if not self._manager.can_ever(job.demand) or (serial and self._known.is_busy(job_id)):
+            return True
+        return self._limits.lacks(job.limits, job.rates, now) is not None
 
     def forget(self, instance_id: int) -> None:
         """It waits no more, or is not this engine's business."""

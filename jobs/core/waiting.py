@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from jobs.core.dates import Dates, Verdict
 from jobs.core.decisions import Dismiss, Queue
@@ -31,11 +31,11 @@ class Waiting:
         self._places = places
         self._dates = Dates(graph)
         self._due: Timetable[int] = Timetable()
-        self._start_by: Timetable[int] = Timetable()
+        self._late_at: Timetable[int] = Timetable()
         self._to_judge: dict[int, None] = {}
 
     def next_moment(self) -> datetime | None:
-        moments = (self._due.next_moment(), self._start_by.next_moment())
+        moments = (self._due.next_moment(), self._late_at.next_moment())
         return min((moment for moment in moments if moment is not None), default=None)
 
     # --- coming and going ---
@@ -57,12 +57,12 @@ class Waiting:
     def forget(self, instance: Instance) -> None:
         """It waits no more, or is not this engine's business."""
         self._due.cancel(instance.id)
-        self._start_by.cancel(instance.id)
+        self._late_at.cancel(instance.id)
         self._dates.forget(instance)
         self.ready.discard(instance.id)
 
     def started(self, instance_id: int) -> None:
-        self._start_by.cancel(instance_id)
+        self._late_at.cancel(instance_id)
 
     def put_again(self, instances: Iterable[Instance]) -> None:
         """What they need may have changed, or their job was paused or resumed."""
@@ -137,7 +137,7 @@ class Waiting:
     def dismiss_late(self, now: datetime) -> list[Dismiss]:
         """What was not started by its deadline."""
         decisions: list[Dismiss] = []
-        for instance_id in self._start_by.take_due(now):
+        for instance_id in self._late_at.take_due(now):
             instance = self._known.instances[instance_id]
             job = self._known.job(instance.job_id)
             seconds = job.start_deadline_seconds or 0.0
@@ -161,11 +161,11 @@ class Waiting:
         return self._dates.judge(instance, rule).verdict is not Verdict.RUN
 
     def _watch_start(self, instance: Instance) -> None:
-        seconds = self._known.job(instance.job_id).start_deadline_seconds
-        if seconds is None or instance.attempts > 0:
-            self._start_by.cancel(instance.id)
+        start_by = self._known.job(instance.job_id).start_by(instance.due_at)
+        if start_by is None or instance.attempts > 0:
+            self._late_at.cancel(instance.id)
         else:
-            self._start_by.set(instance.id, instance.due_at + timedelta(seconds=seconds))
+            self._late_at.set(instance.id, start_by + datetime.resolution)
 
     # --- the queue ---
 

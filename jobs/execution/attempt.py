@@ -97,6 +97,8 @@ class Attempt:
         told = told_by(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
         pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
+        if limits.user:
+            env = limits.user.environment(env)
         oom_score = lower_oom_score()
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
         why = why_cold(spec, program)

@@ -8,7 +8,7 @@ import ctypes
 import os
 import pwd
 import resource
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -27,6 +27,12 @@ class User(NamedTuple):
     name: str
     uid: int
     gid: int
+    home: str
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        """`given` with what names a user; a home that is not the service's own was chosen by the job, and stays."""
+        named = {"USER": self.name, "LOGNAME": self.name, **given}
+        return {**named, "HOME": self.home} if given.get("HOME", own_home()) == own_home() else named
 
 
 class Limits(NamedTuple):
@@ -54,7 +60,14 @@ def user_of(name: str) -> User | None:
         return None
     if os.getuid() != 0:
         raise StartError(f"user {name}", "only a service that is root may run a job as another user")
-    return User(name, found.pw_uid, found.pw_gid)
+    return User(name, found.pw_uid, found.pw_gid, found.pw_dir)
+
+
+def own_home() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a container may run under a number that has no name
+        return "/"
 
 
 def be_nice(nice: int) -> None:

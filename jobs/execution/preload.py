@@ -43,7 +43,9 @@ def loading(recorder: Recorder, path: list[str]) -> Iterator[None]:
         with suppress(ImportError):  # a Python may be built without one
             __import__(name)
         yield
-    fresh.note(path, recorder.shelf())
+    shelf = recorder.shelf()
+    fresh.note(path, shelf)
+    shelf.begin()
     gc.collect()
     gc.freeze()
 

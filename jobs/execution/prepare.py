@@ -41,8 +41,23 @@ def prepare(
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
             env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{SCRIPTS}/{UPSTREAMS}"}
-        rundir.write_json(SPEC, spec_of(launch, body, env, python, cgroups or {}).to_json())
+        spec = spec_of(launch, body, env, python, cgroups or {})
+        rundir.write_json(SPEC, spec.to_json())
+    if spec.run_as:
+        open_way(path)
     return path
+
+
+def open_way(path: Path) -> None:
+    """Let other users go through the folders that lead to run directory `path`, from the data folder on, whose other
+    entries are closed to them first. They see no names in any of these.
+    """
+    data, runs, instance = path.parents[2], path.parents[1], path.parent
+    for entry in data.iterdir():
+        if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
+            entry.chmod(mode & 0o700)
+    for folder in (data, runs, instance):
+        folder.chmod(folder.stat().st_mode | 0o011)
 
 
 def set_aside(path: Path) -> None:

@@ -128,25 +128,29 @@ def put(book: Book, name: str) -> bool:
 
 class Shelf:
     def __init__(self, bare: frozenset[str], books: dict[str, Book]) -> None:
-        self._bare = bare
+        self.bare = bare
         self._books = books
 
-    def hide(self) -> None:
-        """Where a script will run: have it look as if nothing had been loaded, and give from now on."""
+    def begin(self) -> None:
+        """From now on what is imported anew comes from here. What has its modules already can go on with them."""
         import atexit
 
         atexit._clear()
         self._register = atexit.register
-        modules = sys.modules
-        for name, book in self._books.items():
-            parent, _, child = name.rpartition(".")
-            attributes = getattr(modules.get(parent), "__dict__", {})
-            if parent and attributes.get(child) is book.module:
-                del attributes[child]
-        for name in [name for name in modules if name not in self._bare]:
-            del modules[name]
+        self._submodules = [place for name, book in self._books.items() if (place := attribute_of(name, book.module))]
+        self._hide_names()
         for loader in LOADERS:
             patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
+
+    def _hide_names(self) -> None:
+        for name in [name for name in sys.modules if name not in self.bare]:
+            del sys.modules[name]
+
+    def hide(self) -> None:
+        """Where a script will run: not a trace of what was imported. Packages cannot be used any more but by it."""
+        self._hide_names()  # of what was imported since `begin`
+        for attributes, child in self._submodules:
+            attributes.pop(child, None)
 
     def _creating(self, create: "Step") -> "Step":
         def creating(*args: "Any") -> "Any":
@@ -179,6 +183,13 @@ class Shelf:
         for function, args, keywords in book.at_exit:
             self._register(function, *args, **keywords)
         return True
+
+
+def attribute_of(name: str, module: object) -> "tuple[dict[str, Any], str] | None":
+    """Where the import of a module of a package has put it: the package's attributes, and its name there."""
+    parent, _, child = name.rpartition(".")
+    attributes = getattr(sys.modules.get(parent), "__dict__", {})
+    return (attributes, child) if parent and attributes.get(child) is module else None
 
 
 def patch(loader: "Any", create: "Step", execute: "Step") -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 PR_SET_MM, PR_SET_MM_MAP = 35, 14
 NO_FILE = 0xFFFFFFFF
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.sbrk.restype = ctypes.c_void_p
-FIRST_WORD = 3  # of /proc/self/stat after the name, as proc(5) counts
 kept: list[object] = []  # the memory that the kernel reads from
 
 
@@ -33,13 +33,25 @@ def set_titles(argv: Sequence[str], env: Mapping[str, str]) -> None:
     memory = ctypes.create_string_buffer(arguments + variables)
     start = ctypes.addressof(memory)
     middle, end = start + len(arguments), start + len(arguments) + len(variables)
-    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 pathlib costs start-up
-        words = file.read().rpartition(b")")[2].split()
-    code, data = (26, 27), (45, 46)
-    known = [int(words[number - FIRST_WORD]) for number in (*code, *data, 47)]
-    stack = int(words[28 - FIRST_WORD])
-    new = MemoryMap(*known, LIBC.sbrk(0), stack, start, middle, middle, end, 0, 0, NO_FILE)
+    new = MemoryMap(*places(), LIBC.sbrk(0), stack_start(), start, middle, middle, end, 0, 0, NO_FILE)
     if LIBC.prctl(PR_SET_MM, PR_SET_MM_MAP, ctypes.byref(new), ctypes.sizeof(new), 0):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     kept[:] = [memory]
+
+
+@cache
+def stat_words() -> list[int]:
+    """As proc(5) counts from 1, of this process and of those that it forks: an exec would be needed to change them."""
+    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 pathlib costs start-up
+        words = file.read().rpartition(b")")[2].split()
+    return [0, 0, 0, *(0 if word.isalpha() else int(word) for word in words)]
+
+
+def places() -> list[int]:
+    """start_code, end_code, start_data, end_data, start_brk."""
+    return [stat_words()[number] for number in (26, 27, 45, 46, 47)]
+
+
+def stack_start() -> int:
+    return stat_words()[28]

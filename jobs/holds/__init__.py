@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from jobs import models
+from jobs.core.records import Job
 from jobs.core.states import WAITING, Status
 from jobs.holds.limiting import held_back
 from jobs.holds.nodes import nobody_runs, stopped, too_small
@@ -92,10 +93,9 @@ def _in_no_place(instance: models.Instance, scene: Scene) -> HoldView:
 
 def _with_deadline(instance: models.Instance, view: HoldView, now: datetime) -> HoldView:
     """One that has begun once is not skipped any more."""
-    seconds = instance.job.start_deadline_seconds
-    if seconds is None or instance.attempt_count:
+    last = Job(0, start_deadline_seconds=instance.job.start_deadline_seconds).start_by(instance.due_at)
+    if last is None or instance.attempt_count:
         return view
-    last = instance.due_at + timedelta(seconds=seconds)
     return replace(view, sentence=f"{view.sentence}; it is skipped if not started by {clock(last, now)}")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.core.prediction import Prediction
 from jobs.core.records import Hold
-from jobs.holds.phrases import clock, expected, run, shown_name
+from jobs.holds.phrases import clock, expected, often, run, shown_name
 from jobs.holds.scene import Scene
 from jobs.holds.view import HoldView
 
@@ -20,16 +20,19 @@ def held_back(instance_id: int, hold: Hold, scene: Scene) -> HoldView:
 
 
 def _limit(hold: Hold, prediction: Prediction, scene: Scene) -> str:
-    key, maximum, in_use = (hold.subject[name] for name in ("limit", "maximum", "in_use"))
-    kind, _, name = str(key).partition(":")
+    key = str(hold.subject["limit"])
+    maximum, in_use = (int(str(hold.subject[name])) for name in ("maximum", "in_use"))
+    kind, _, name = key.partition(":")
     who = {"job": "its job", "tag": f"tag {shown_name(name)}", "model": f"the model {shown_name(name)}"}[kind]
-    said = f"{who} allows {maximum} at once, {run(int(str(in_use)))}"
-    ends = {h: at for h in scene.holders.get(str(key), ()) if (at := scene.ends_at.get(h)) is not None}
-    if not ends:
+    said = f"{who} allows {maximum} at once, {run(in_use)}"
+    ends = sorted((at, h) for h in scene.holders.get(key, ()) if (at := scene.ends_at.get(h)) is not None)
+    # Of a limit that was lowered under those that run, several have to end before there is a place.
+    too_many = in_use - maximum
+    if not maximum or len(ends) <= too_many:
         return said + expected(prediction, scene.now)
-    first = min(ends, key=lambda holder: (ends[holder], holder))
-    said += f"; instance {first} {_ends(ends[first], scene.now)}"
-    if prediction.at is not None and prediction.at - ends[first] >= SECOND:  # else it would say one moment twice
+    ends_at, instance_id = ends[too_many]
+    said += f"; instance {instance_id} {_ends(ends_at, scene.now)}"
+    if prediction.at is not None and prediction.at - ends_at >= SECOND:  # else it would say one moment twice
         said += expected(prediction, scene.now)
     return said
 
@@ -37,9 +40,8 @@ def _limit(hold: Hold, prediction: Prediction, scene: Scene) -> str:
 def _rate(hold: Hold, prediction: Prediction, scene: Scene) -> str:
     name = str(hold.subject["limit"])
     pace = scene.rates[name]
-    often = f"1 every {1 / pace:g} s" if pace < 1 else f"{pace:g} a second"
     turn = "" if prediction.at is None else f"; its turn is at {clock(prediction.at, scene.now)}"
-    return f"{shown_name(name)} allows {often}{turn}"
+    return f"{shown_name(name)} allows {often(pace)}{turn}"
 
 
 def _overlap(hold: Hold, prediction: Prediction, scene: Scene) -> str:

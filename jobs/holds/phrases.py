@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from jobs.core.prediction import Prediction
 from jobs.core.records import Demand
 
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
 
 def needs(demand: Demand) -> str:
     return cores(demand.cores) + (f" and {demand.memory_mb} MB of memory" if demand.memory_mb else "")
@@ -24,6 +26,15 @@ def are(count: int) -> str:
 def run(count: int) -> str:
     """Such as "none runs", "1 runs", "2 run"."""
     return f"{count or 'none'} {'run' if count > 1 else 'runs'}"
+
+
+def often(per_second: float) -> str:
+    """Such as "3 a second", "1 every 2 s", "1 every 1.5 h"."""
+    if per_second >= 1:
+        return f"{per_second:g} a second"
+    seconds = 1 / per_second
+    size, unit = next(((size, unit) for size, unit in UNITS if seconds >= size), (1, "s"))
+    return f"1 every {seconds / size:g} {unit}"
 
 
 def expected(prediction: Prediction, now: datetime) -> str:

@@ -6,9 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from jobs import models
+from jobs.core.engine import Engine
 from jobs.core.inputs import Input, InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleGone
 from jobs.core.states import Status
 from jobs.store import changes, horizon, limits, read
+
+# Waiting for others, of jobs that were edited: more are found when their upstreams end.
+MOST_PENDING = 5_000
 
 
 class Follower:
@@ -35,6 +39,22 @@ class Follower:
         """Everything up to a new horizon. The feed's place stays: a wish that lies before it would never be seen."""
         self.horizon, inputs = horizon.load(now)
         return inputs
+
+    def beyond_horizon(self, engine: Engine, now: datetime) -> list[Input]:
+        """What has come into its reach: the next minutes, and more of the queue where the engine has little of it."""
+        told: list[Input] = []
+        if self.horizon.reload_at is not None and now >= self.horizon.reload_at:
+            self.horizon, told = horizon.load(now, self.horizon.queue)
+            told = [
+                one for one in told if not (isinstance(one, InstanceSeen) and one.instance.id in engine.known.instances)
+            ]
+        return told + self._more_of_queue(engine, now)
+
+    def _more_of_queue(self, engine: Engine, now: datetime) -> list[Input]:
+        rows = self.horizon.queue.more(engine, now)
+        unknown = {row.job_id for row in rows if engine.known.find_job(row.job_id) is None}
+        jobs: list[Input] = [JobChanged(job) for job in read.jobs(unknown, read.workflows())] if unknown else []
+        return [*jobs, *(InstanceSeen(read.instance(row)) for row in rows)]
 
     def look_again(self, instances: Iterable[int], schedules: Iterable[int]) -> None:
         """Somebody else was first with these: read them at the next look."""
@@ -79,9 +99,9 @@ class Follower:
 
     def _read(self, job_ids: frozenset[int], instance_ids: frozenset[int]) -> list[Input]:
         rows = {row.pk: row for row in models.Instance.objects.filter(pk__in=instance_ids)}
-        rows |= self._queue_of(job_ids) | self._pending_of(job_ids)
+        rows |= {row.pk: row for row in self.horizon.queue.of_jobs(job_ids)} | self._pending_of(job_ids)
         graph = read.workflows()
-        seen = read.with_upstreams((row for row in rows.values() if self.horizon.takes(row)), graph)
+        seen = read.with_upstreams((row for row in rows.values() if self.horizon.takes(row, graph)), graph)
         jobs = read.jobs(job_ids | {row.job_id for row in seen}, graph)
         told: list[Input] = [JobChanged(job) for job in jobs]
         told += [JobGone(job_id) for job_id in sorted(job_ids - {job.id for job in jobs})]
@@ -90,18 +110,12 @@ class Follower:
         # Last: a schedule that counts from ends asks what is under way.
         return told + self._schedules(job_ids)
 
-    def _queue_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
-        """What waits of these jobs: while one was paused, its instances were not loaded."""
-        if not job_ids:
-            return {}
-        return {row.pk: row for row in horizon.startable().filter(job_id__in=job_ids)[: horizon.QUEUE_WINDOW]}
-
     def _pending_of(self, job_ids: frozenset[int]) -> dict[int, models.Instance]:
         """What waits of these jobs for others: an edit may have given it an upstream that ended before."""
         if not job_ids:
             return {}
         waits = models.Instance.objects.filter(status=Status.PENDING, job__upstream_edges__isnull=False)
-        return {row.pk: row for row in waits.filter(job_id__in=job_ids).order_by("pk")[: horizon.QUEUE_WINDOW]}
+        return {row.pk: row for row in waits.filter(job_id__in=job_ids).order_by("pk")[:MOST_PENDING]}
 
     def _schedules(self, job_ids: frozenset[int]) -> list[Input]:
         told: list[Input] = [ScheduleGone(job_id) for job_id in sorted(job_ids)]

@@ -16,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
-from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, InstanceSeen
+from jobs.core.inputs import AdmissionChanged, Began, Ended, Input
 from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
@@ -35,7 +35,6 @@ from jobs.service.passes import Passed, run_pass
 from jobs.service.recovery import recover
 from jobs.service.retiming import mend
 from jobs.sqlite.lock import mark_engine_thread
-from jobs.store.horizon import QUEUE_WINDOW
 from jobs.store.orm import OrmStore
 from jobs.store.shares import order_with_places
 
@@ -135,13 +134,13 @@ class EngineLoop(threading.Thread):
             inputs = [*self._follower.look(poked=poked), *inputs]
         if self._follower.take_node_changed() and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
-        inputs += self._beyond_horizon(now)
+        inputs += self._follower.beyond_horizon(self._engine, now)
         ended = self._pass(now, inputs)
         if asked := self._follower.take_backfill_made():
             self._backfills.told()
         if (looks or ended or asked) and self._backfills.advance(now):
             self._mailbox.poke()  # our own commit tells nobody
-        if self._follower.behind:
+        if self._follower.behind or self._follower.horizon.queue.is_short(self._engine):
             self._mailbox.poke()
         if self._heartbeat.is_due():  # last, because its write would make late what is due now
             self._beat(now)
@@ -150,9 +149,9 @@ class EngineLoop(threading.Thread):
         """Whether anything ended."""
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
-        if self._engine.kept_for != self._kept_for:
-            registration.keep_cores(self._node, self._engine.kept_for, now)
-            self._kept_for = self._engine.kept_for
+        if self._engine.starts.kept_for != self._kept_for:
+            registration.keep_cores(self._node, self._engine.starts.kept_for, now)
+            self._kept_for = self._engine.starts.kept_for
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
         return bool(passed.finishes)
@@ -212,16 +211,6 @@ class EngineLoop(threading.Thread):
         self._executor_answered.clear()
         self._executor.ask(self._executor_answered.set)
         return True
-
-    def _beyond_horizon(self, now: datetime) -> list[Input]:
-        horizon = self._follower.horizon
-        # With those that wait for their own job: a front of them would be read again at every turn.
-        queue_is_low = horizon.last_place is not None and self._engine.waiting.ready.with_parked() < QUEUE_WINDOW // 2
-        if not queue_is_low and (horizon.reload_at is None or now < horizon.reload_at):
-            return []
-        known = self._engine.known.instances
-        loaded = self._follower.load(now)
-        return [told for told in loaded if not (isinstance(told, InstanceSeen) and told.instance.id in known)]
 
     # --- beginning and end ---
 

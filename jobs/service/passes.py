@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +15,7 @@ from jobs.core.inputs import Input
 from jobs.core.port import Committed, Store
 from jobs.execution.launch import Launch
 from jobs.service.launching import launches
+from jobs.store.locks import once_more
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +71,7 @@ def run_pass(engine: Engine, store: Store, now: datetime, inputs: Iterable[Input
 def _commit(store: Store, plan: Plan, now: datetime) -> Committed:
     """The whole group; where the database refuses it, one by one, so that one bad row does not stop the others."""
     try:
-        with transaction.atomic():
-            return store.commit(plan.decisions, now)
+        return _commit_all(store, plan.decisions, now)
     except (IntegrityError, DataError) as error:
         log.warning("a group of %d decisions was refused, trying them one by one: %s", len(plan.decisions), error)
     parts = [_commit_one(store, decision, now) for decision in plan.decisions]
@@ -82,10 +82,15 @@ def _commit(store: Store, plan: Plan, now: datetime) -> Committed:
     )
 
 
+@once_more
+@transaction.atomic
+def _commit_all(store: Store, decisions: Sequence[Decision], now: datetime) -> Committed:
+    return store.commit(decisions, now)
+
+
 def _commit_one(store: Store, decision: Decision, now: datetime) -> Committed:
     try:
-        with transaction.atomic():
-            return store.commit([decision], now)
+        return _commit_all(store, [decision], now)
     except (IntegrityError, DataError) as error:
         log.exception("the database refused %r; it is set aside", decision)
         store.set_aside(decision, f"the database refused it: {str(error).strip()}", now)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -30,6 +31,19 @@ class Dates:
     members: frozenset[int]
     trigger: Trigger
     schedule: Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Instances of a backfill that have not ended, with their dates, as it had made so many dates."""
+
+    made: int = -1
+    dates: Mapping[int, datetime] = field(default_factory=dict)
+
+    @property
+    def under_way(self) -> int:
+        """How many dates have not ended."""
+        return len(set(self.dates.values()))
 
 
 def dates_of(job_id: int) -> Dates | None:
@@ -64,25 +78,32 @@ def running() -> list[int]:
 
 
 @transaction.atomic
-def advance(backfill_id: int, now: datetime, actor: str) -> int:
-    """Make as many of its next dates as it may have under way; returns how many. Ends it when all have ended.
+def advance(backfill_id: int, now: datetime, actor: str, before: Live) -> tuple[int, Live]:
+    """Make as many of its next dates as it may have under way: how many, and what lives now. Ends it when all have.
 
-    Safe on several nodes: whoever has the row decides, and the others find it decided.
+    `before`: what lived when this was last asked. Safe on several nodes: whoever has the row decides, and the others
+    find it decided.
     """
-    found = Backfill.objects.filter(pk=backfill_id).first()
-    if found is None or not _has_room(found):
-        return 0
+    found = Backfill.objects.filter(pk=backfill_id, status=Backfill.Status.RUNNING).first()
+    if found is None:
+        return 0, before
+    live = live_of(found, before)
+    if not _has_room(found, live):
+        return 0, live
     dates = dates_of(found.job_id)
     # Jobs before the backfill, as a deletion takes them.
     jobs = {job.pk: job for job in definitions.lock_all(dates.members)} if dates else {}
     backfill = lock(backfill_id)
-    if backfill is None or not _has_room(backfill):
-        return 0
+    if backfill is None:
+        return 0, live
+    live = live_of(backfill, live)
     if dates is None:
-        return _end(backfill, Backfill.Status.CANCELLED, now, actor, "its job has no schedule any more")
-    if backfill.next_at is None:
-        return _end(backfill, Backfill.Status.DONE, now, actor) if under_way(backfill) == 0 else 0
-    return 0 if held_by(backfill, dates.members) is not None else _make(backfill, dates, jobs, now)
+        _end(backfill, Backfill.Status.CANCELLED, now, actor, "its job has no schedule any more")
+    elif backfill.next_at is None and not live.dates:
+        _end(backfill, Backfill.Status.DONE, now, actor)
+    elif backfill.next_at is not None and _has_room(backfill, live) and held_by(backfill, dates.members) is None:
+        return _make(backfill, dates, jobs, now, live)
+    return 0, live
 
 
 def lock(backfill_id: int) -> Backfill | None:
@@ -92,10 +113,13 @@ def lock(backfill_id: int) -> Backfill | None:
     return rows.filter(pk=backfill_id, status=Backfill.Status.RUNNING).first()
 
 
-def under_way(backfill: Backfill) -> int:
-    """How many of its dates have not ended."""
-    rows = Instance.objects.filter(backfill=backfill, status__in=LIVE)
-    return rows.values("logical_at").distinct().count()
+def live_of(backfill: Backfill, before: Live) -> Live:
+    """What has not ended. Only what lived before is looked at, unless dates were made since: a long backfill has
+    thousands of rows.
+    """
+    rows = Instance.objects.filter(status__in=LIVE)
+    rows = rows.filter(pk__in=before.dates) if before.made == backfill.made else rows.filter(backfill=backfill)
+    return Live(backfill.made, dict(rows.values_list("pk", "logical_at")))
 
 
 def held_by(backfill: Backfill, members: frozenset[int]) -> int | None:
@@ -110,14 +134,13 @@ def end_now(backfill: Backfill, now: datetime, actor: str) -> None:
     _end(backfill, Backfill.Status.CANCELLED, now, actor)
 
 
-def _has_room(backfill: Backfill) -> bool:
-    if backfill.status != Backfill.Status.RUNNING:
-        return False
-    return backfill.next_at is None or under_way(backfill) < backfill.concurrency
+def _has_room(backfill: Backfill, live: Live) -> bool:
+    return backfill.next_at is None or live.under_way < backfill.concurrency
 
 
-def _make(backfill: Backfill, dates: Dates, jobs: dict[int, Job], now: datetime) -> int:
-    room, made, looked_at = backfill.concurrency - under_way(backfill), 0, 0
+def _make(backfill: Backfill, dates: Dates, jobs: dict[int, Job], now: datetime, live: Live) -> tuple[int, Live]:
+    room, made, looked_at = backfill.concurrency - live.under_way, 0, 0
+    alive = dict(live.dates)
     # One after another as the schedule's own are, unless several are asked for.
     serial = backfill.concurrency == 1 and dates.schedule.overlap != Overlap.ALLOW
     while made < room and backfill.next_at is not None and looked_at < PORTION:
@@ -128,7 +151,7 @@ def _make(backfill: Backfill, dates: Dates, jobs: dict[int, Job], now: datetime)
         backfill.next_at = following if following is not None and following <= backfill.last_at else None
         if wanted:
             made += 1
-            workflows.submit_date(
+            instances = workflows.submit_date(
                 wanted,
                 dates.graph,
                 date,
@@ -139,14 +162,14 @@ def _make(backfill: Backfill, dates: Dates, jobs: dict[int, Job], now: datetime)
                 backfill_id=backfill.pk,
                 serial=serial,
             )
+            alive |= {instance.pk: date for instance in instances}
     backfill.made += made
     backfill.save(update_fields=["next_at", "made"])
-    return made
+    return made, Live(backfill.made, alive)
 
 
-def _end(backfill: Backfill, status: str, now: datetime, actor: str, reason: str = "") -> int:
+def _end(backfill: Backfill, status: str, now: datetime, actor: str, reason: str = "") -> None:
     backfill.status, backfill.ended_at, backfill.next_at = status, now, None
     backfill.save(update_fields=["status", "ended_at", "next_at"])
     data = {"backfill": backfill.pk, "status": status, "made": backfill.made, "reason": reason}
     record([NewEvent(now, "backfill.ended", backfill.job_id, actor=actor, data=data)])
-    return 0

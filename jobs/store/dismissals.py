@@ -96,14 +96,18 @@ def withdraw(decisions: Sequence[Withdraw], at: datetime, actor: str) -> list[Ne
     ]
 
 
+def with_fellows(decisions: Sequence[Pause]) -> list[Pause]:
+    """The jobs to pause, each with those that begin its workflow together with it."""
+    return [replace(d, job_id=root) for d in decisions for root in [d.job_id, *workflows.fellow_roots(d.job_id)]]
+
+
 def pause(decisions: Sequence[Pause], at: datetime) -> list[NewEvent]:
-    """Pause jobs, each with those that begin its workflow together with it.
+    """Pause these jobs, whose rows are locked.
 
     The event has no node as its actor, so that the engine that decided it follows it like any other.
     """
     events: list[NewEvent] = []
-    together = [replace(d, job_id=root) for d in decisions for root in [d.job_id, *workflows.fellow_roots(d.job_id)]]
-    for decision in sorted(together, key=lambda d: d.job_id):
+    for decision in decisions:
         if Job.objects.filter(pk=decision.job_id, paused_at=None).update(
             paused_at=at, paused_by=PAUSED_BY, updated_at=at
         ):

@@ -5,60 +5,52 @@ The database is the truth and the heap a cache of it, so memory does not grow wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Max, Min, Q, QuerySet
 
 from jobs import models
+from jobs.core.graph import Graph
 from jobs.core.inputs import Input, InstanceSeen, JobChanged, ScheduleChanged
 from jobs.core.states import Status
 from jobs.store import limits, read
+from jobs.store.queuewindow import QueueWindow
 from jobs.store.schedules import is_under_way, policy_of, trigger_of
 
 SPAN = timedelta(minutes=10)
-QUEUE_WINDOW = 5_000
 
 
 @dataclass(slots=True)
 class Horizon:
-    """`until`: everything due up to then is loaded. `reload_at`: when something beyond it has to be fetched, if ever.
-
-    `last_place`: where the loaded part of the queue ends, None when all of it is loaded. `queued`: how many of it were
-    loaded, and came since.
-    """
+    """`until`: everything due up to then is loaded. `reload_at`: when something beyond it is to be fetched, if ever."""
 
     until: datetime
     reload_at: datetime | None = None
-    last_place: tuple[int, int] | None = None
-    queued: int = 0
+    queue: QueueWindow = field(default_factory=QueueWindow)
 
-    def takes(self, row: models.Instance) -> bool:
-        """Whether the engine is told of this instance now. The others are noted, and found when their time comes."""
+    def takes(self, row: models.Instance, graph: Graph) -> bool:
+        """Whether the engine is told of this instance now. The others are noted, and found when their time comes.
+
+        What waits for others ends with them, however far its own moment is.
+        """
         if row.status == Status.QUEUED:
-            return self._takes_queued(row)
+            return self.queue.takes(row)
         due_at = {Status.PENDING: row.due_at, Status.RETRYING: row.retry_at}.get(Status(row.status))
-        if due_at is None or due_at <= self.until:
+        if due_at is None or due_at <= self.until or graph.upstreams(row.job_id):
             return True
         self.reload_at = min(self.reload_at or due_at, due_at - SPAN / 2)
         return False
 
-    def _takes_queued(self, row: models.Instance) -> bool:
-        if self.last_place is not None and _place(row) > self.last_place:
-            return False
-        self.queued += 1
-        if self.queued >= 2 * QUEUE_WINDOW and self.last_place is None:
-            self.last_place = _place(row)
-        return True
 
-
-def load(now: datetime) -> tuple[Horizon, list[Input]]:
-    """Everything up to the horizon, jobs before what refers to them."""
-    horizon = Horizon(until=now + SPAN)
+def load(now: datetime, queue: QueueWindow | None = None) -> tuple[Horizon, list[Input]]:
+    """Everything up to the horizon, jobs before what refers to them. `queue`: what is loaded of it already."""
+    horizon = Horizon(now + SPAN, queue=queue or QueueWindow())
+    queued = horizon.queue.load() if queue is None else []
     schedules = list(active_schedules().filter(Q(next_at__lte=horizon.until) | Q(next_at__isnull=True)))
     graph = read.workflows()
-    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *_queue(horizon)], graph)
+    live = read.with_upstreams([*_due_before(horizon.until, graph), *_running(), *queued], graph)
     job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
     inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids, graph))]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
@@ -115,33 +107,19 @@ class Unreadable:
         return f"cannot be read: {self.error}"
 
 
-def _due_before(until: datetime) -> list[models.Instance]:
+def _due_before(until: datetime, graph: Graph) -> list[models.Instance]:
+    """And what waits for others, whenever it is due."""
     rows = models.Instance.objects
-    pending = rows.filter(status=Status.PENDING, due_at__lte=until)
-    return [*pending, *rows.filter(status=Status.RETRYING, retry_at__lte=until)]
+    pending = rows.filter(status=Status.PENDING)
+    return [
+        *pending.filter(due_at__lte=until),
+        *pending.filter(due_at__gt=until, job__in=graph.waiting()),
+        *rows.filter(status=Status.RETRYING, retry_at__lte=until),
+    ]
 
 
 def _running() -> list[models.Instance]:
     return list(models.Instance.objects.filter(status=Status.RUNNING))
-
-
-def _queue(horizon: Horizon) -> list[models.Instance]:
-    rows = list(startable()[: QUEUE_WINDOW + 1])
-    if len(rows) > QUEUE_WINDOW:
-        rows.pop()
-        horizon.last_place = _place(rows[-1])
-    horizon.queued = len(rows)
-    return rows
-
-
-def startable() -> QuerySet[models.Instance]:
-    """The queue in its order, without those of paused jobs: a front of them would hide everybody behind it."""
-    rows = models.Instance.objects.filter(status=Status.QUEUED, job__paused_at__isnull=True)
-    return rows.order_by("order_key", "id")
-
-
-def _place(row: models.Instance) -> tuple[int, int]:
-    return (row.order_key or 0, row.pk)
 
 
 def _reload_at(until: datetime) -> datetime | None:

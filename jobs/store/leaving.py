@@ -14,11 +14,13 @@ from django.db.models import F, Q
 from jobs.models import Backfill, Dependency, Instance, Job
 from jobs.store import backfills, definitions, removal, wishes, workflows
 from jobs.store.events import NewEvent, record
+from jobs.store.locks import once_more
 from jobs.store.wishes import CancelAnswer
 
 logger = logging.getLogger(__name__)
 
 
+@once_more
 @transaction.atomic
 def request(job_id: int, *, actor: str, now: datetime) -> bool:
     """Mark it, once: it is paused and stays so, and no job waits for it or it for any. False: it is marked already.

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import connection
 
 from jobs import models
-from jobs.core.buckets import Bucket, Tokens
+from jobs.core.buckets import GREATEST_BURST, GREATEST_RATE, LEAST_RATE, Bucket, Tokens
 from jobs.core.decisions import Start
 from jobs.core.inputs import LimitsChanged
 from jobs.core.limits import Rate, job_key, model_key, tag_key
@@ -112,8 +112,9 @@ def _take(start: Start, buckets: dict[str, models.Limit], at: datetime) -> bool:
 
 
 def rate_of(row: models.Limit) -> Rate:
-    """The bucket with what is in it."""
-    bucket = Bucket(row.rate_per_second or 1.0, row.burst or 1)
+    """The bucket with what is in it. Numbers written past the validation are taken as the nearest that make sense."""
+    per_second = min(max(row.rate_per_second or 0.0, LEAST_RATE), GREATEST_RATE)
+    bucket = Bucket(per_second, min(row.burst or 1, GREATEST_BURST))
     if row.tokens is None or row.refilled_at is None:
         return Rate(bucket)
     return Rate(bucket, Tokens(row.tokens, row.refilled_at))

@@ -25,7 +25,7 @@ from jobs.core.decisions import (
 )
 from jobs.core.port import Committed
 from jobs.core.records import Outcome
-from jobs.store import attempts, dismissals, events, fires, limits, queueing
+from jobs.store import attempts, dismissals, events, fires, limits, locks, queueing
 
 T = TypeVar("T", bound=Decision)
 
@@ -50,8 +50,10 @@ class OrmStore:
         """
         with transaction.atomic():
             limits.take_turn(_of(decisions, Start))
+            pauses = dismissals.with_fellows(_of(decisions, Pause))
+            locks.take([*decisions, *pauses])
             ended, told = attempts.finish(_of(decisions, Finish), at, self.actor)
-            told += dismissals.pause(_of(decisions, Pause), at)
+            told += dismissals.pause(_of(pauses, Pause), at)
             undismissed, dismissed = dismissals.dismiss(_of(decisions, Dismiss), at, self.actor)
             told += dismissed + dismissals.withdraw(_of(decisions, Withdraw), at, self.actor)
             fired = fires.fire(_of(decisions, Fire), at, self.actor)

@@ -14,6 +14,7 @@ from jobs.core.present import Machine, Present, Underway
 from jobs.core.states import LIVE, Status
 from jobs.nodes import draining, state_of
 from jobs.store import horizon, limits, read
+from jobs.store.queuewindow import startable
 from jobs.store.schedules import trigger_of
 
 # What is simulated of a queue or of what waits for its moment: memory and time are bounded.
@@ -90,7 +91,7 @@ def _live(until: datetime, notes: list[str]) -> list[models.Instance]:
     rows = models.Instance.objects.select_related("blame__job")
     due = Q(status=Status.PENDING, due_at__lte=until) | Q(status=Status.RETRYING, retry_at__lte=until)
     pending = list(rows.filter(due).order_by("due_at", "id")[: MOST_WAITING + 1])
-    queued = list(horizon.startable().select_related("blame__job")[: MOST_WAITING + 1])
+    queued = list(startable().select_related("blame__job")[: MOST_WAITING + 1])
     for found, what in ((pending, "wait for their moment"), (queued, "are queued")):
         if len(found) > MOST_WAITING:
             found.pop()

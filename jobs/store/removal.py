@@ -11,11 +11,13 @@ from jobs.core.states import LIVE, TERMINAL, AttemptStatus
 from jobs.models import Attempt, Instance, Job, Schedule
 from jobs.store import workflows
 from jobs.store.events import NewEvent, record
+from jobs.store.locks import once_more
 
 # About 20 ms on SQLite.
 PORTION = 500
 
 
+@once_more
 @transaction.atomic
 def remove_some_history(job_id: int) -> list[int]:
     """Delete up to PORTION ended instances and return their ids; empty when there are none left."""
@@ -26,6 +28,7 @@ def remove_some_history(job_id: int) -> list[int]:
     return ids
 
 
+@once_more
 @transaction.atomic
 def remove_instance(instance_id: int, *, actor: str, now: datetime) -> bool:
     """Delete one that has ended, with its attempts. False: something of it has not. Raises Instance.DoesNotExist."""
@@ -47,6 +50,7 @@ def _remove_ended(ids: list[int]) -> None:
     Instance.objects.filter(pk__in=ids)._raw_delete(Instance.objects.db)
 
 
+@once_more
 @transaction.atomic
 def remove_job(job_id: int, *, actor: str, now: datetime) -> int:
     """Delete the job unless it has instances; returns how many it has: zero = gone. Raises Job.DoesNotExist.

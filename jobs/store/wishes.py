@@ -13,6 +13,7 @@ from jobs.core.order import Entry, FairShare, make_order
 from jobs.core.states import WAITING, Status
 from jobs.models import Dependency, Instance, Job
 from jobs.store.events import NewEvent, record
+from jobs.store.locks import once_more
 
 
 class CancelAnswer(StrEnum):
@@ -73,6 +74,7 @@ def _place(job: Job, now: datetime, due: datetime) -> int | None:
     return order.key(Entry(job.priority, now, due, job.deadline_seconds, job.tenant))
 
 
+@once_more
 @transaction.atomic
 def cancel(instance_id: int, *, actor: str, now: datetime) -> CancelAnswer:
     """Cancel what waits at once; ask what runs to stop. A second wish, or one after the end, changes nothing.
@@ -91,14 +93,17 @@ def cancel(instance_id: int, *, actor: str, now: datetime) -> CancelAnswer:
     return CancelAnswer.STOPPING if rows.filter(status=Status.RUNNING).exists() else CancelAnswer.ENDED
 
 
+@once_more
 @transaction.atomic
 def cancel_waiting(job_id: int, *, actor: str, now: datetime, most: int) -> int:
     """Cancel what waits of a job, at most so many at once, the last in the queue first; returns how many.
 
     The last first, so that while it goes on none of those that are to be cancelled starts in their stead.
     """
-    rows = Instance.objects.select_for_update().filter(job_id=job_id, status__in=WAITING)
-    waiting = list(rows.order_by("-id")[:most])
+    rows = Instance.objects.filter(job_id=job_id, status__in=WAITING)
+    last = list(rows.order_by("-id").values_list("pk", flat=True)[:most])
+    # Locked from the first on, as by everybody.
+    waiting = list(rows.select_for_update().filter(pk__in=last).order_by("pk"))
     ids = [instance.pk for instance in waiting]
     Instance.objects.filter(pk__in=ids).update(
         status=Status.CANCELLED, ended_at=now, hold_code="", cancel_requested_at=now, cancel_requested_by=actor

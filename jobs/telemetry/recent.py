@@ -44,8 +44,8 @@ class RecentLoads:
 
     def note(self, loads: Mapping[int, float]) -> None:
         """Load from 0.0 to 1.0 of each core just now."""
-        number = self._now()
         with self._lock:
+            number = self._now()  # here: who waited for the lock would add to a step that is over, or begin it again
             if not self._steps or self._steps[-1].number != number:
                 self._steps.append(_Step(number))
             sums = self._steps[-1].sums
@@ -65,8 +65,8 @@ class RecentLoads:
 
     def past(self, steps: int = STEPS) -> Past:
         """The newest `steps` of them."""
-        last = self._now() - 1
         with self._lock:
+            last = self._now() - 1
             by_number = {step.number: step for step in self._steps if last - steps < step.number <= last}
             cores = sorted({core for step in by_number.values() for core in step.sums})
             numbers = range(last - steps + 1, last + 1)

@@ -3,10 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from jobs.actions import InvalidInput, NotFound, Refused, cancel_backfill, create_backfill, plan_backfill
 from jobs.core.states import Status
 from jobs.models import Backfill, Event, Instance, Job
+from jobs.progress import progress_of
 from jobs.service.backfills import Backfills
 from tests.actions.places import HOURLY, NOW, make_instance, make_job
 
@@ -132,6 +135,40 @@ def test_cancelled_as_one(job):
     assert (answer.cancelled, answer.stopping, advance()) == (3, 1, 0)
     assert not cancel_backfill(backfill.pk, actor="ada", now=NOW).changed
     assert Backfill.objects.get().status == "cancelled"
+
+
+def test_cancelled_dates_are_not_done(job):
+    backfill = create(job, concurrency=3)
+    advance()
+    first = Instance.objects.order_by("pk")[0]
+    Instance.objects.filter(pk=first.pk).update(status="queued", queued_at=NOW, order_key=1)
+    Instance.objects.filter(pk=first.pk).update(status="skipped", ended_at=NOW)
+    cancel_backfill(backfill.pk, actor="ada", now=NOW)
+    backfill.refresh_from_db()
+    progress = progress_of(backfill)
+    assert progress.done == 1
+    assert progress.sentence == "Cancelled: 1 of 10 dates done, 2 cancelled."
+
+
+def test_a_long_backfill_looks_only_at_what_lives(job):
+    create(job, concurrency=2)
+    service = Backfills("node:test")
+    assert service.advance(NOW) == 2
+    with CaptureQueriesContext(connection) as captured:
+        assert service.advance(NOW) == 0
+    looks = [query["sql"] for query in captured.captured_queries if 'FROM "jobs_instance"' in query["sql"]]
+    assert len(looks) == 1
+    assert '"backfill_id" =' not in looks[0]
+    end_all()
+    assert service.advance(NOW) == 2
+
+
+def test_a_date_that_another_node_made_counts(job):
+    create(job, concurrency=2)
+    here, there = Backfills("node:here"), Backfills("node:there")
+    assert (here.advance(NOW), there.advance(NOW)) == (2, 0)
+    end_all()
+    assert (there.advance(NOW), here.advance(NOW)) == (2, 0)
 
 
 def test_a_schedule_that_was_taken_away_ends_it(job):

@@ -181,12 +181,21 @@ def test_rules_that_are_none_are_refused(field, value):
 
 def test_deleting_asks_who_waits():
     a, _ = chain("a", "b")
-    with pytest.raises(Refused, match="b waits for this job"):
+    with pytest.raises(Refused, match="b waits for a; delete that together with it"):
         delete_job(a.pk, actor="ada", now=NOW)
     assert delete_job(a.pk, actor="ada", now=NOW, release=True).gone
     assert edges() == set()
     kinds = list(Event.objects.order_by("-pk").values_list("kind", flat=True)[:3])
     assert kinds == ["job.deleted", "job.delete_requested", "job.changed"]
+
+
+def test_what_waits_may_be_deleted_together_with_it():
+    a, *_ = chain("a", "b", "c")
+    ids = list(Job.objects.order_by("pk").values_list("pk", flat=True))
+    with pytest.raises(Refused, match="b waits for a"):
+        delete_job(a.pk, actor="ada", now=NOW, among=lambda: ids[:2])  # c waits for what would go
+    for job_id in ids:
+        assert delete_job(job_id, actor="ada", now=NOW, among=lambda: ids).gone
 
 
 def test_deleting_never_leaves_roots_apart():

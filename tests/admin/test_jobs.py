@@ -3,7 +3,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.utils import timezone
 
 from jobs.actions.bodies import MASK
-from jobs.models import Event, Instance, Job, Schedule
+from jobs.models import Dependency, Event, Instance, Job, Schedule
 from tests.actions.places import HOURLY, make_instance, make_job
 
 pytestmark = pytest.mark.django_db
@@ -134,6 +134,23 @@ def test_deletion_asks_and_then_deletes(admin_client):
     assert "cancel first" in told[1]
     act(admin_client, "delete_jobs", job, confirmed="yes", cancel="yes")
     assert not Job.objects.exists()
+
+
+def test_deletion_of_a_workflow_asks_who_else_waits(admin_client):
+    a, b, c = (make_job(name) for name in "abc")
+    Dependency.objects.create(job=b, upstream=a)
+    Dependency.objects.create(job=c, upstream=b)
+    assert "<bdi>c</bdi> wait for them" in act(admin_client, "delete_jobs", a, b).content.decode()
+    told = messages(act(admin_client, "delete_jobs", a, b, confirmed="yes"))
+    assert "c waits for b" in told[1]
+    assert messages(act(admin_client, "delete_jobs", a, b, confirmed="yes", release="yes")) == ["2 jobs deleted."]
+    assert list(Job.objects.values_list("name", flat=True)) == ["c"]
+
+
+def test_a_whole_workflow_is_deleted(admin_client):
+    a, b = make_job("a"), make_job("b")
+    Dependency.objects.create(job=b, upstream=a)
+    assert messages(act(admin_client, "delete_jobs", a, b, confirmed="yes")) == ["2 jobs deleted."]
 
 
 def test_deletion_under_a_process_waits(admin_client):

@@ -34,7 +34,7 @@ LIKELY = st.sampled_from(
 )  # fmt: skip
 # Not about the code: a fixture for all examples is meant, and a slow machine is no fault.
 NO_HEALTH_CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=NO_HEALTH_CHECKS)
+FUZZ = settings(max_examples=80, deadline=None, suppress_health_check=NO_HEALTH_CHECKS)
 
 
 def bodies(names):

@@ -38,7 +38,7 @@ def test_an_edit_says_who_shares_it(api):
 
 
 def test_deleting_says_who_waits(api, problem, abc):
-    assert "b waits for this job" in problem(api.delete(f"jobs/{abc[0].pk}"), 409)["detail"]
+    assert "b waits for a; " in problem(api.delete(f"jobs/{abc[0].pk}"), 409)["detail"]
     assert api.delete(f"jobs/{abc[0].pk}?release=true").status_code == 200
 
 

@@ -14,14 +14,15 @@ from urllib.error import URLError
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import connections
 from django.utils import timezone
+from playwright.sync_api import Browser
 
+from dashboard.models import BulkOperation
 from jobs import actions
 from jobs.core.states import TERMINAL
-from jobs.models import Backfill, Instance, Job
+from jobs.models import Backfill, Instance, Job, Limit
 from tests.api.site import sign_in
-from tests.fixtures.chromium import opened
+from tests.fixtures.chromium import launched, opened
 from tests.service.conftest import ROOT, Home, default_file, migrated_file
 from tests.waiting import until
 
@@ -42,28 +43,42 @@ class Service:
         return self.home.submit(script, name, **fields)
 
     def until(self, instance_id: int, status: str) -> None:
-        until(lambda: self.home.status(instance_id) == status, 30)
+        until(lambda: self.home.status(instance_id) == status)
 
     def cancel(self, instance_id: int) -> None:
         actions.cancel_instance(instance_id, actor="bob", now=timezone.now())
 
     def clear(self) -> None:
-        """End what runs, and delete all jobs."""
+        """End what runs, and delete all that was made."""
         now = timezone.now()
         for backfill_id in Backfill.objects.filter(status="running").values_list("pk", flat=True):
             actions.cancel_backfill(backfill_id, actor="test", now=now)
         for instance_id in Instance.objects.exclude(status__in=TERMINAL).values_list("pk", flat=True):
             actions.cancel_instance(instance_id, actor="test", now=now)
-        until(lambda: set(self.home.statuses().values()) <= TERMINAL, 60)
+        until(lambda: set(self.home.statuses().values()) <= TERMINAL)
         for job_id in Job.objects.values_list("pk", flat=True):
             actions.delete_job(job_id, actor="test", now=now, release=True)
+        for limit_id in Limit.objects.values_list("pk", flat=True):
+            actions.delete_limit(limit_id, actor="test", now=now)
+        BulkOperation.objects.all().delete()
+        get_user_model().objects.all().delete()
 
 
 @pytest.fixture(scope="module")
-def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker: Any) -> Iterator[Service]:
-    """One service for all tests of a module: each start takes seconds."""
+def browser(django_db_setup: None) -> Iterator[Browser]:
+    """One Chromium for all tests of a module, each with pages of its own; none of these tests has an event loop.
+
+    The tests' own database is made before: the connection that keeps it must outlive Playwright's event loop.
+    """
+    with launched() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="session")
+def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for all tests: each start takes seconds."""
     command = ["manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port"]
-    with django_db_blocker.unblock(), serving(command, migrated_file, tmp_path_factory.mktemp("data")) as service:
+    with serving(command, migrated_file, tmp_path_factory.mktemp("data")) as service:
         yield service
 
 
@@ -87,8 +102,6 @@ def answering(command: list[str], folder: Path, port: int, **pipes: Any) -> Iter
         "ROTA_MIN_FREE_DISK_MB": "0",
     }
     with (
-        pytest.MonkeyPatch.context() as patch,
-        default_file(folder / "db.sqlite3"),
         (folder / "output").open("ab") as output,
         subprocess.Popen(
             [sys.executable, *command, str(port)],
@@ -97,19 +110,31 @@ def answering(command: list[str], folder: Path, port: int, **pipes: Any) -> Iter
             **({"stdout": output, "stderr": output} | pipes),
         ) as process,
     ):
-        patch.setattr(settings, "DATA_DIR", folder)
         service = Service(Home(folder), f"http://127.0.0.1:{port}", process)
         try:
-            until(lambda: answers(service), 60)
+            until(lambda: answers(service))
             yield service
         finally:
             process.terminate()
 
 
+@contextmanager
+def at_home(service: Service, django_db_blocker: Any) -> Iterator[None]:
+    """Within the block, this test's own Django reads and writes what the service does.
+
+    Begun beside Playwright's event loop (after `browser`), it must end there: Django has other connections outside.
+    """
+    folder = service.home.folder
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), default_file(folder / "db.sqlite3"):
+        patch.setattr(settings, "DATA_DIR", folder)
+        yield
+
+
 @pytest.fixture
-def service(started: Service) -> Iterator[Service]:
-    yield started
-    started.clear()
+def service(browser: Browser, started: Service, django_db_blocker: Any) -> Iterator[Service]:
+    with at_home(started, django_db_blocker):
+        yield started
+        started.clear()
 
 
 @pytest.fixture
@@ -129,21 +154,12 @@ def phone(service: Service, browser: Any) -> Iterator[Any]:
 @contextmanager
 def signed_in_at(service: Service, page: Any, expected: tuple[str, ...] = ("WebSocket",)) -> Iterator[None]:
     """The block fails if anything is logged as an error that has none of the `expected` words."""
-    forget_connection()
     errors: list[str] = []
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
-    page.set_default_timeout(20_000)
     admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True, is_superuser=True)
     sign_in(page, service.address, admin)
     yield
-    forget_connection()
     assert [error for error in errors if not any(word in error for word in expected)] == []
-
-
-def forget_connection() -> None:
-    """Beside Playwright's event loop Django keeps another connection, and would keep it from test to test."""
-    connections["default"].close()
-    del connections["default"]
 
 
 def answers(service: Service) -> bool:

@@ -17,9 +17,8 @@ from dashboard import operations
 from jobs import actions
 from jobs.models import Instance, Node
 from tests.api.site import sign_in
-from tests.browser.conftest import Service, forget_connection
-from tests.fixtures.chromium import launched
-from tests.waiting import until
+from tests.browser.conftest import Service, at_home
+from tests.waiting import DEADLINE_SECONDS, until
 
 AXE = (Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js").read_text()
 FOUND = """async (left_out) => {
@@ -68,19 +67,17 @@ ALONE = ["403.html", "404.html", "500.html", "503.html", "registration/login.htm
 @dataclass
 class Scene:
     service: Service
-    browser: Browser
     ids: dict[str, int]
 
 
 @pytest.fixture(scope="module")
-def scene(started: Service) -> Iterator[Scene]:
-    """Jobs and instances in all states, and one browser for all tests: one for each would take most of the time."""
-    with launched() as browser:
-        forget_connection()  # of a browser test of another module, to that one's database
+def scene(browser: Browser, started: Service, django_db_blocker: Any) -> Iterator[Scene]:
+    """Jobs and instances in all states."""
+    with at_home(started, django_db_blocker):
         now = timezone.now()
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
         wanted = {ids["failed"]: "failed", ids["running"]: "running"}
-        until(lambda: started.home.statuses() == wanted, 120)  # all tests of the module wait for this one
+        until(lambda: started.home.statuses() == wanted)
         ids["waiting"] = started.submit(SLEEP, "greedy", cpu_cores_required=3)
         daily = {"schedule_type": "daily", "schedule_expression": "02:30", "timezone": "Europe/Berlin"}
         raw = {"name": "nightly", "kind": "script", "script_content": TALKS, "tags": ["etl"], **daily}
@@ -95,9 +92,8 @@ def scene(started: Service) -> Iterator[Scene]:
         ids["operation"] = operations.begin("retry", ids=[ids["failed"]], actor="ann", now=now).pk
         ids["node"] = Node.objects.get().pk
         get_user_model().objects.create_superuser("auditor")
-        yield Scene(started, browser, ids)
-    forget_connection()
-    started.clear()
+        yield Scene(started, ids)
+        started.clear()
 
 
 @pytest.fixture
@@ -107,16 +103,14 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def page(scene: Scene, complaints: list[str]) -> Iterator[Page]:
-    forget_connection()
-    with scene.browser.new_context(viewport=DESKTOP, reduced_motion="reduce") as context:
+def page(browser: Browser, scene: Scene, complaints: list[str]) -> Iterator[Page]:
+    with browser.new_context(viewport=DESKTOP, reduced_motion="reduce") as context:
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(DEADLINE_SECONDS * 1000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
         sign_in(page, scene.service.address, get_user_model().objects.get(username="auditor"))
         yield page
-    forget_connection()
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -99,7 +99,7 @@ def test_instances_are_cancelled_and_retried(service, operator):
     page, number = operator, service.submit(SLEEP, "sleeper")
     live(service, page, "/")
     press(page, "Cancel", f"#running [data-key=i{number}]")
-    until(lambda: service.home.status(number) == "cancelled", 30)
+    until(lambda: service.home.status(number) == "cancelled")
     live(service, page, f"/instances/{number}/")
     press(page, "Retry")
     page.wait_for_url(f"**/instances/{number + 1}/")
@@ -176,7 +176,7 @@ def test_next_attempt_that_prints_nothing_shows_nothing(service, signed_in):
     )
     number = service.submit(script, max_retries=1, retry_delay_seconds=1)
     live(service, page, f"/instances/{number}/")
-    until(lambda: Instance.objects.get(pk=number).attempt_count == 2, 30)
+    until(lambda: Instance.objects.get(pk=number).attempt_count == 2)
     page.locator("[data-log-attempt]", has_text="attempt 2").wait_for()
     assert "at first" not in page.locator("#log").inner_text()
 

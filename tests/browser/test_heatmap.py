@@ -49,7 +49,7 @@ def test_strip_is_drawn_with_the_page(service, signed_in):
         signed_in.reload()
         return signed_in.evaluate(STRIPS)[0]
 
-    assert until(drawn, 30).startswith("M")
+    assert until(drawn).startswith("M")
 
 
 def test_strips_agree_again_after_a_cut(service, signed_in):
@@ -64,11 +64,11 @@ def test_strips_agree_again_after_a_cut(service, signed_in):
     for route, server in sockets:
         server.close()
         route.close(code=1011)
-    connected(page, "reconnecting")
+    until(lambda: page.title() and len(sockets) == 2)  # that it reconnects may be said for less than one look
     connected(page)
     other = page.context.new_page()
     other.goto(service.address)
-    until(lambda: page.evaluate(STRIPS)[0] and page.evaluate(STRIPS) == other.evaluate(STRIPS), 90)
+    until(lambda: page.evaluate(STRIPS)[0] and page.evaluate(STRIPS) == other.evaluate(STRIPS))
     other.close()
 
 

@@ -47,7 +47,7 @@ def job(service: Service) -> Job:
 def run(job: Job) -> int:
     """An instance of it that has failed."""
     number = actions.run_job(job.pk, actor=MARKUP[:40], now=timezone.now()).instance_id
-    until(lambda: Instance.objects.get(pk=number).status == "failed", 30)
+    until(lambda: Instance.objects.get(pk=number).status == "failed")
     return number
 
 

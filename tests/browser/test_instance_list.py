@@ -89,7 +89,7 @@ def test_ended_ones_are_deleted_and_leave_the_list(service, signed_in):
     page.get_by_role("link", name="Back to the instances").click()
     page.locator(f"[data-key='i{ended[1]}']").wait_for()
     page.locator(f"[data-key='i{ended[0]}']").wait_for(state="detached")
-    until(lambda: not folder.exists(), 10)
+    until(lambda: not folder.exists())
 
 
 def test_phone_acts_on_a_selection(service, signed_in):

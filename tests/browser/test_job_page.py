@@ -25,7 +25,7 @@ def open_job(service, page, job_id):
 
 def run(service, job_id):
     instance_id = actions.run_job(job_id, actor="bob", now=timezone.now()).instance_id
-    until(lambda: Instance.objects.get(pk=instance_id).ended_at is not None, 30)
+    until(lambda: Instance.objects.get(pk=instance_id).ended_at is not None)
     return instance_id
 
 
@@ -172,7 +172,7 @@ def test_workflow_is_run_and_its_squares_open_on_a_phone(service, phone):
     phone.get_by_text("No dates yet.").wait_for()
     phone.get_by_role("button", name="Run workflow").click()
     phone.wait_for_url("**/instances/*/")
-    until(lambda: Instance.objects.filter(job=load, status="success").exists(), 30)
+    until(lambda: Instance.objects.filter(job=load, status="success").exists())
     phone.goto(f"{service.address}/workflows/{extract}/")
     phone.locator(".workflow-grid td a", has_text="success").last.click()
     phone.wait_for_url(f"**/instances/{Instance.objects.get(job=load).pk}/")

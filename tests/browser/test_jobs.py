@@ -120,5 +120,5 @@ def test_page_of_a_job_follows_an_edit(service, signed_in):
     page.locator(".script-text", has_text="print('new')").wait_for()
     run = actions.run_job(job_id, actor="bob", now=timezone.now()).instance_id
     page.locator(".strip.wide .strip-bar").wait_for()
-    until(lambda: Instance.objects.get(pk=run).status == "success", 30)
+    until(lambda: Instance.objects.get(pk=run).status == "success")
     page.get_by_text("1 of 1 succeeded").wait_for()

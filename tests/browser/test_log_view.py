@@ -213,10 +213,10 @@ def test_second_run_shows_nothing_of_the_first(service, signed_in):
     number = service.submit("import os\nprint('run marker', os.environ['ROTA_INSTANCE_ID'])")
     service.until(number, "success")
     opened(page, service, number)
-    page.get_by_text(f"run marker {number}", exact=True).wait_for()
+    page.locator("#log").get_by_text(f"run marker {number}", exact=True).wait_for()
     page.get_by_role("button", name="Run again").click()
     page.wait_for_url(f"**/instances/{number + 1}/")
-    page.get_by_text(f"run marker {number + 1}", exact=True).wait_for()
+    page.locator("#log").get_by_text(f"run marker {number + 1}", exact=True).wait_for()
     assert page.locator("#log .line-text").all_inner_texts() == [f"run marker {number + 1}"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Instance, Node
-from tests.browser.conftest import answering, serving, signed_in_at
+from tests.browser.conftest import answering, at_home, serving, signed_in_at
 
 PAGES_ONLY = ["-m", "tests.browser.storming"]
 
@@ -59,9 +59,9 @@ def test_hidden_tab_draws_nothing_and_tells_of_trouble(service, signed_in):
 
 
 @pytest.fixture
-def stepless(migrated_file, tmp_path, django_db_blocker):
+def stepless(browser, migrated_file, tmp_path, django_db_blocker):
     """Pages without an engine, on a node whose heartbeat the test writes."""
-    with django_db_blocker.unblock(), serving(PAGES_ONLY, migrated_file, tmp_path, stdin=DEVNULL) as service:
+    with serving(PAGES_ONLY, migrated_file, tmp_path, stdin=DEVNULL) as service, at_home(service, django_db_blocker):
         yield service
 
 

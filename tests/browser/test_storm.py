@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.models import Instance
-from tests.browser.conftest import PHONE, Service, serving, signed_in_at
+from tests.browser.conftest import PHONE, Service, at_home, serving, signed_in_at
 from tests.fixtures.chromium import opened
 from tests.waiting import until
 
@@ -87,10 +87,12 @@ class Stormy:
 
 
 @pytest.fixture(scope="module")
-def stormy(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Stormy]:
+def stormy(
+    browser, migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker
+) -> Iterator[Stormy]:
     command, folder = ["-m", "tests.browser.storming"], tmp_path_factory.mktemp("storm")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with django_db_blocker.unblock(), serving(command, migrated_file, folder, **pipes) as service:
+    with serving(command, migrated_file, folder, **pipes) as service, at_home(service, django_db_blocker):
         yield Stormy(service)
 
 
@@ -124,7 +126,7 @@ def converges(page):
     """It shows what a page that is opened now shows."""
     page.mouse.move(*AWAY)
     page.evaluate("document.activeElement.blur()")
-    until(lambda: page.evaluate(DIFFERENCES) == [] or None, 6)
+    until(lambda: page.evaluate(DIFFERENCES) == [] or None)
 
 
 def key_of(page, selector, place):

@@ -28,6 +28,7 @@ class Runner(NamedTuple):
     folder: int = 0  # which making of the run directory it holds open
 
 
+GONE = -1
 HAVING_LOCK = {"locked", "written", "claimed", "running", "ended", "reported"}
 
 
@@ -41,10 +42,10 @@ class State(NamedTuple):
     synced: bool = False  # the claim of the present directory would survive a power cut
     result: bool = False
     service: str = "down"
-    watched: int = 0  # id of the runner whose end the service waits for
+    watched: int = 0  # id of the runner whose end the service waits for, or GONE
     held: bool = False  # the service's core manager has the attempt's cores down as taken
     runners: tuple[Runner, ...] = ()
-    asked: int = 0  # runners ever asked for
+    asked: bool = False  # a runner was ever asked for
     leftovers: bool = False  # descendants whose runner was killed
     starts: int = 0  # times that the job was started
     started_after_end: bool = False
@@ -67,17 +68,27 @@ class State(NamedTuple):
 Step = tuple[str, State]
 
 
-def next_states(state: State, rules: Rules, max_crashes: int) -> Iterator[Step]:
-    yield from progress(state, rules)
-    if state.crashes < max_crashes:
-        crashed = state._replace(crashes=state.crashes + 1)
-        yield from crashes(crashed)
-
-
-def progress(state: State, rules: Rules) -> Iterator[Step]:
-    yield from service_steps(state, rules)
+def progress(state: State, rules: Rules) -> list[Step]:
+    steps = list(service_steps(state, rules))
     for runner in state.runners:
-        yield from runner_steps(state, runner, rules)
+        steps += runner_steps(state, runner, rules)
+    return [(name, in_sight(after)) for name, after in steps]
+
+
+def in_sight(state: State) -> State:
+    """The same without what nothing can come of: the numbers of runners that are gone, directories that none has open.
+
+    It leaves an eighth of the states; from those that become one, the same can follow.
+    """
+    ids = {runner.id: place for place, runner in enumerate(state.runners, 1)}
+    kept = sorted({state.folder, *(runner.folder for runner in state.runners)} - {0})
+    folders = {0: 0} | {folder: place for place, folder in enumerate(kept, 1)}
+    return state._replace(
+        folder=folders[state.folder],
+        claims=tuple(state.claims[folder - 1] for folder in kept),
+        watched=ids.get(state.watched, GONE) if state.watched else 0,
+        runners=tuple(Runner(ids[runner.id], runner.at, folders[runner.folder]) for runner in state.runners),
+    )
 
 
 # --- The runner ---
@@ -157,9 +168,9 @@ def write_spec(state: State, _: Rules) -> Iterator[Step]:
 
 
 def ask(state: State, _: Rules) -> Iterator[Step]:
-    runner = Runner(state.asked + 1, "asked")
+    runner = Runner(len(state.runners) + 1, "asked")
     after = "watch" if state.row == "starting" else "new"
-    yield "asks", state._replace(runners=(*state.runners, runner), asked=runner.id, watched=runner.id, service=after)
+    yield "asks", state._replace(runners=(*state.runners, runner), asked=True, watched=runner.id, service=after)
 
 
 def watch(state: State, _: Rules) -> Iterator[Step]:
@@ -238,7 +249,12 @@ SERVICE = {
 # --- Crashes ---
 
 
-def crashes(state: State) -> Iterator[Step]:
+def crashes(state: State) -> list[Step]:
+    crashed = state._replace(crashes=state.crashes + 1)
+    return [(name, in_sight(after)) for name, after in kinds_of_crash(crashed)]
+
+
+def kinds_of_crash(state: State) -> Iterator[Step]:
     if state.service != "down":
         yield "service is killed", service_gone(state)
     for runner in state.runners:
@@ -295,6 +311,7 @@ def explore(rules: Rules = ALL_RULES, max_crashes: int = 3) -> Walk:
     start = State()
     came_from: dict[State, tuple[State, str] | None] = {start: None}
     queue = [start]
+    following: dict[State, set[State]] = {}  # without crashes
     broken: dict[str, list[str]] = {}
     stuck = []
     for state in queue:
@@ -303,13 +320,15 @@ def explore(rules: Rules = ALL_RULES, max_crashes: int = 3) -> Walk:
             broken.setdefault(violation, way_to(state, came_from))
         if found:
             continue
-        if not any(True for _ in progress(state, rules)) and state.service != "idle":
+        steps = progress(state, rules)
+        following[state] = {after for _, after in steps}
+        if not steps and state.service != "idle":
             stuck.append(state)
-        for name, after in next_states(state, rules, max_crashes):
+        for name, after in steps + (crashes(state) if state.crashes < max_crashes else []):
             if after not in came_from:
                 came_from[after] = (state, name)
                 queue.append(after)
-    return Walk(len(came_from), broken, stuck, has_circle(queue, rules))
+    return Walk(len(came_from), broken, stuck, has_circle(following))
 
 
 def way_to(state: State, came_from: dict[State, tuple[State, str] | None]) -> list[str]:
@@ -320,14 +339,13 @@ def way_to(state: State, came_from: dict[State, tuple[State, str] | None]) -> li
     return names[::-1]
 
 
-def has_circle(states: list[State], rules: Rules) -> bool:
+def has_circle(following: dict[State, set[State]]) -> bool:
     """Whether progress alone can come back to a state: take away states whose successors are all taken away."""
-    after = {state: {s for _, s in progress(state, rules)} for state in states}
     before: dict[State, list[State]] = {}
-    for state, successors in after.items():
+    for state, successors in following.items():
         for successor in successors:
             before.setdefault(successor, []).append(state)
-    left = {state: len(successors) for state, successors in after.items()}
+    left = {state: len(successors) for state, successors in following.items()}
     ends = [state for state, count in left.items() if count == 0] + [s for s in before if s not in left]
     for state in ends:
         for previous in before.get(state, ()):

@@ -136,6 +136,13 @@ def test_blanks_and_case_do_not_matter(expression: str) -> None:
     assert parse_cron(expression)
 
 
+@pytest.mark.parametrize("written", ["5,*", "*,5", "0-3,*,7/2", "*/20,*"])
+def test_a_star_in_a_list_is_every_value(written: str) -> None:
+    every = parse_cron(" ".join([written.replace("0-3", "1-3")] * 5))
+    assert (len(every.minutes), len(every.hours)) == (60, 24)
+    assert (len(every.days.dates), len(every.days.months), len(every.days.weekdays)) == (31, 12, 7)
+
+
 def test_every_value_written_out_is_not_too_large() -> None:
     sixty, hours, dates = (",".join(f"{n:02}" for n in values) for values in (range(60), range(24), range(1, 32)))
     assert parse_cron(f"{sixty} {sixty} {hours} {dates} {','.join(map(str, range(1, 13)))} 0,1,2,3,4,5,6,7")
@@ -159,6 +166,28 @@ def test_a_hashed_step_keeps_its_step(step: int) -> None:
         minutes = parse_cron(f"H/{step} * * * *", str(schedule)).minutes
         assert minutes == tuple(range(minutes[0], 60, step))
         assert minutes[0] < step
+
+
+@pytest.mark.parametrize(
+    ("expression", "fires_anyway"),
+    [
+        ("0 0 30 H *", False),
+        ("0 0 31 H/5 *", False),  # perhaps April and September
+        ("0 0 30 H/6 *", True),
+        ("0 0 H(28-30) 2 *", False),
+        ("0 0 H(28-31)/3 2 *", False),
+        ("0 0 H(20-31)/3 2 *", True),
+        ("0 0 31 H 1", True),  # or on Mondays
+        ("0 0 H H H", True),
+    ],
+)
+def test_whether_it_fires_is_not_for_the_hash_to_say(expression: str, fires_anyway: bool) -> None:
+    for id_ in map(str, range(40)):
+        if fires_anyway:
+            parse_cron(expression, id_)
+        else:
+            with pytest.raises(InvalidSchedule, match="never fires by some"):
+                parse_cron(expression, id_)
 
 
 def test_a_hashed_day_is_in_every_month() -> None:

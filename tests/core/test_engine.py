@@ -381,7 +381,7 @@ def test_cores_are_kept_for_the_big_after_its_patience():
     world.wait(61)
     small = world.submit(1)
     assert world.store.holds[small].code == "behind"
-    assert world.engine.kept_for == big
+    assert world.engine.starts.kept_for == big
     world.end(running)
     assert world.started() == [running, big]
 
@@ -410,4 +410,4 @@ def test_what_starts_in_this_pass_counts_for_the_big_ones_prediction():
     small = world.submit(3)
     world.tell(AdmissionChanged(""))
     assert small not in world.started()
-    assert world.engine.kept_for == big
+    assert world.engine.starts.kept_for == big

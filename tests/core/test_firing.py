@@ -9,6 +9,7 @@ from jobs.core.catchup import CatchUp
 from jobs.core.decisions import Dismiss, Fire, Rearm, Stop, Withdraw
 from jobs.core.expressions import parse_trigger
 from jobs.core.fixeddelay import FixedDelay
+from jobs.core.jitter import jittered
 from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.records import RetryPolicy
 from jobs.core.states import OutcomeKind, Status
@@ -324,3 +325,29 @@ def test_what_was_missed_yields_to_what_is_due_now():
     order = sorted((i.order_key, i.id, i.job_id) for i in world.store.instances.values() if i.status == "queued")
     assert [job_id for *_, job_id in order] == [2, 1, 1, 1, 1]
     assert [instance_id for _, instance_id, job_id in order if job_id == 1][:3] == backlog
+
+
+@pytest.mark.parametrize(("late", "starts"), [(timedelta(0), True), (timedelta(microseconds=1), False)])
+def test_a_fire_at_its_start_deadline_is_in_time(late, starts):
+    world = scheduled(FirePolicy(), HOURLY, start_deadline_seconds=MINUTE)
+    world.now += late
+    world.wait(HOUR + MINUTE)
+    assert bool(world.started()) is starts
+
+
+@pytest.mark.parametrize(("late", "starts"), [(timedelta(0), True), (timedelta(microseconds=1), False)])
+def test_what_waits_is_in_time_at_its_start_deadline(late, starts):
+    world = World(cores=1, overcommit=1.0)
+    world.job(1)
+    world.job(2, start_deadline_seconds=MINUTE)
+    first, waiting = world.submit(1), world.submit(2)
+    world.now += timedelta(seconds=MINUTE) + late
+    world.end(first)
+    assert world.instance(waiting).status is (Status.RUNNING if starts else Status.SKIPPED)
+
+
+def test_a_start_deadline_counts_from_the_jittered_moment():
+    world = scheduled(FirePolicy(jitter_seconds=50), start_deadline_seconds=5)
+    late = jittered(START + timedelta(seconds=MINUTE), 50, "1") - START + timedelta(seconds=5)
+    world.wait(late.total_seconds())
+    assert len(world.started()) == 1

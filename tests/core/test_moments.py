@@ -40,7 +40,9 @@ def test_a_time_is_one_moment(text: str, zone: str, expected: str, end_of_day: b
         ("2014-10-31", "Asia/Amman", "2014-10-30T21:00Z", "2014-10-31T22:00Z"),  # midnight twice
         ("2014-10-30", "Asia/Amman", "2014-10-29T21:00Z", "2014-10-30T21:00Z"),  # ends with the first of them
         ("2010-11-06", "America/Goose_Bay", "2010-11-06T03:00Z", "2010-11-07T04:00Z"),  # comes back after midnight
+        ("2026-09-05", "America/Santiago", "2026-09-05T04:00Z", "2026-09-06T04:00Z"),  # the next has no midnight
         ("2011-12-30", "Pacific/Apia", "2011-12-30T10:00Z", "2011-12-30T10:00Z"),  # never was
+        ("2011-12-29", "Pacific/Apia", "2011-12-29T10:00Z", "2011-12-30T10:00Z"),  # the next never was
     ],
 )
 def test_a_bare_date_is_the_whole_day(day: str, zone: str, start: str, next_start: str) -> None:

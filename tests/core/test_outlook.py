@@ -38,7 +38,7 @@ def predictions(world: World) -> dict[int, Prediction]:
     under_way: dict[int, list[int]] = {}
     for instance_id in known.running:
         under_way.setdefault(known.instances[instance_id].job_id, []).append(instance_id)
-    node = NodeOutlook(1, manager, world.engine.holdings(world.now))
+    node = NodeOutlook(1, manager, world.engine.starts.holdings(world.now))
     return queue_starts(queue_of(world), [node], world.now, Elsewhere(taken, under_way))
 
 
@@ -148,7 +148,7 @@ def test_all_cores_job_starts_within_its_patience():
             big = world.submit(2)
         if big in running:
             break
-        if big and world.engine.kept_for == big and told_at is None:
+        if big and world.engine.starts.kept_for == big and told_at is None:
             told_at = predictions(world)[big].at
         world.wait(1)
     waited = (running[big].since - world.instance(big).queued_at).total_seconds()

@@ -145,15 +145,15 @@ def test_parked_one_is_looked_at_again_when_its_job_is_free():
     assert drained(ready) == [1, 2]
 
 
-def test_parked_ones_are_counted_until_they_leave():
+def test_parked_ones_are_not_counted_among_their_kind():
     ready = ReadySet()
     for instance_id in (1, 2, 3):
         ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
     ready.park(1), ready.park(2)
-    assert (len(ready), ready.with_parked()) == (1, 3)
+    assert (len(ready), ready.count(ONE)) == (1, 1)
     ready.discard(1)
     ready.unpark(7)
-    assert (len(ready), ready.with_parked()) == (2, 2)
+    assert (len(ready), ready.count(ONE)) == (2, 2)
 
 
 def test_jobs_that_wait_for_themselves_are_no_kinds_of_their_own():

@@ -12,7 +12,7 @@ from dashboard.presentation.failures import read_failures
 from dashboard.presentation.nodes import MOST_NODES, read_nodes
 from dashboard.presentation.pulse import read_pulse
 from dashboard.presentation.troubles import MOST_SHOWN, read_troubles
-from jobs.models import Attempt, Instance
+from jobs.models import Attempt, Event, Instance
 from jobs.trials import description_of
 from tests.dashboard.outputs import printed
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
@@ -50,6 +50,29 @@ def test_schedule_with_a_fault_is_trouble(visitor):
     schedule(make_job("broken"), fault=NAUGHTY)
     assert troubles() == [("set aside", "broken")]
     assert "&lt;img" in html(visitor)
+
+
+@pytest.mark.parametrize(
+    ("change", "word", "said"),
+    [
+        (
+            {"set_by_seconds": -7200.0, "reanchored": 3},
+            "clock set",
+            "Its clock went back by 2 h; 3 schedules begin anew",
+        ),
+        ({"set_by_seconds": 60.0}, "clock set", "Its clock went forward by 1 min"),
+        ({"reanchored": 1}, "clock set", "Its clock was set back while nothing ran; 1 schedule begins anew"),
+        ({"suspended_seconds": 3600.0, "set_by_seconds": 0.2}, "was asleep", "The machine slept for 1 h"),
+    ],
+)
+def test_clock_that_was_set_is_told_for_a_day(visitor, change, word, said):
+    data = {"node": make_node().pk, "set_by_seconds": 0.0, "suspended_seconds": 0.0, "reanchored": 0} | change
+    Event.objects.create(at=ago(hours=25), kind="clock.changed", data=data)
+    assert troubles() == []
+    Event.objects.create(at=ago(hours=23), kind="clock.changed", data=data)
+    ((_, told),) = read_troubles(timezone.now())["troubles"]
+    assert (told.look.word, told.sentence, told.page) == (word, said, "node")
+    assert said in text(visitor)
 
 
 def test_fire_that_did_not_come_is_trouble():

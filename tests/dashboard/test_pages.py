@@ -80,9 +80,9 @@ def test_memory_is_said_to_be_reserved_not_enforced(visitor):
 
 
 def test_running_row_measures_against_usual_duration(visitor):
-    job = make_job(usual_seconds=120.0, timeout_seconds=600)
-    make_running(job, make_node(), now=timezone.now() - timedelta(seconds=60))
-    assert "usually 2 min" in text(visitor)
+    job = make_job(usual_seconds=7200.0, timeout_seconds=36_000)
+    make_running(job, make_node(), now=timezone.now() - timedelta(hours=1))
+    assert "usually 2 h" in text(visitor)
     assert '<progress max="100" value="50"' in html(visitor)
 
 

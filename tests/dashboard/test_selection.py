@@ -1,4 +1,5 @@
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from django.utils import timezone
@@ -8,7 +9,7 @@ from dashboard.acts import JOB, acts_on
 from dashboard.models import BulkOperation
 from dashboard.presentation.operation import read_operation
 from jobs import actions
-from jobs.models import Event, Instance, Job
+from jobs.models import Dependency, Event, Instance, Job
 from jobs.service.deletions import finish_requested
 from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting
 
@@ -189,6 +190,36 @@ def test_job_that_runs_is_stopped_and_kept_until_then(visitor, started):
     end(running, "cancelled")
     assert finish_requested() == 1
     assert not Job.objects.exists()
+
+
+def chain(*names):
+    jobs = [make_job(name) for name in names]
+    for upstream, job in pairwise(jobs):
+        Dependency.objects.create(job=job, upstream=upstream)
+    return jobs
+
+
+def test_workflow_that_is_chosen_as_a_whole_goes(visitor, started):
+    send(visitor, "delete", *chain("a", "b", "c"))
+    operation = finish(started[0])
+    assert (operation.done, operation.refusal) == (3, "")
+    assert not Job.objects.exists()
+
+
+def test_all_that_match_go_together(visitor, started):
+    chain("a", "b")
+    send_all(visitor, "delete")
+    assert finish(started[0]).done == 2
+
+
+def test_job_that_others_wait_for_stays_and_says_who(visitor, started):
+    a, b, _ = chain("a", "b", "c")
+    page = send(visitor, "delete", a, b, sure=False).content.decode()
+    assert "What waits for them is not chosen: <bdi>c</bdi>." in page
+    send(visitor, "delete", a, b)
+    operation = finish(started[0])
+    assert (operation.done, operation.unchanged) == (0, 2)
+    assert "c waits for b; delete that together with it" in operation.refusal
 
 
 def test_interrupted_deletion_goes_on(visitor, started):

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from jobs.embedded import BlockingJob, HandClock, RetryPolicy, Scheduler
+from tests.waiting import DEADLINE_SECONDS as WAIT
 
-WAIT = 30  # seconds until a condition that never comes fails its test
 NO_RETRY = RetryPolicy()
 
 

@@ -217,7 +217,7 @@ def test_a_cancelled_process_is_killed(live):
 
 def test_errors_and_results_come_back_from_a_process(live):
     no, exits, odd = (live.submit(CpuBoundJob(fn)) for fn in (say_no, exit_politely, make_unpicklable))
-    until(lambda: (no.ended, odd.ended, exits.status) == (True, True, Status.RETRYING), 60)
+    until(lambda: (no.ended, odd.ended, exits.status) == (True, True, Status.RETRYING))
     assert (no.status, no.attempts) == (Status.FAILED, 1)
     assert isinstance(exits.exception, SystemExit)
     assert "its result, of type lock, cannot be sent back" in odd.error

@@ -13,7 +13,8 @@ from jobs.execution.prepare import path_of
 from jobs.execution.rundir import RunDir
 from jobs.execution.tree import all_processes
 from tests.execution.driver import launch_of
-from tests.execution.running import DEADLINE_SECONDS, ROOT, until
+from tests.execution.running import ROOT
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 class Reports:
@@ -90,14 +91,15 @@ class Node:
 class Service:
     """The driver in a process of its own."""
 
-    def __init__(self, data_dir):
+    def __init__(self, data_dir, *max_processes):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.execution.driver", data_dir], cwd=ROOT, text=True,
+            [sys.executable, "-m", "tests.execution.driver", data_dir, *map(str, max_processes)], cwd=ROOT, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
-    def launch(self, body, token, instance_id):
-        self.process.stdin.write(json.dumps({"body": body, "token": token, "instance_id": instance_id}) + "\n")
+    def launch(self, body, token, instance_id, **fields):
+        line = {"body": body, "token": token, "instance_id": instance_id, **fields}
+        self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
 
     def reports(self, count):

@@ -7,21 +7,16 @@ import signal
 import socket
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 from jobs.execution import log
 from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
 from jobs.execution.spec import Result
 from jobs.execution.tree import marked, process
-from tests import waiting
+from tests.waiting import DEADLINE_SECONDS, until
 
-DEADLINE_SECONDS = 30
 ROOT = Path(__file__).parents[2]
 START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
-
-
-until = partial(waiting.until, seconds=DEADLINE_SECONDS)
 
 
 def ended(pidfd, seconds=DEADLINE_SECONDS):

@@ -17,7 +17,8 @@ from jobs.execution.rundir import RESULT, SPEC, STARTED, RunDir
 from jobs.execution.tree import all_processes, marked
 from tests.execution.driver import launch_of
 from tests.execution.node import Service
-from tests.execution.running import ended, is_alive, until
+from tests.execution.running import ended, is_alive
+from tests.waiting import until
 
 
 def runs_once(node, launch, ran):

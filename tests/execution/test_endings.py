@@ -75,6 +75,7 @@ def test_job_that_ends_well_on_term_still_timed_out(attempt):
 
 
 def test_work_stops_at_the_time_limit(attempt, tmp_path):
+    """bug-017: the run is called failed, and goes on writing."""
     ticks = tmp_path / "ticks"
     attempt(f"while :; do echo tick >> {ticks}; sleep 0.05; done", timeout_seconds=0.3).result()
     before = ticks.read_text()

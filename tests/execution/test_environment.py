@@ -11,7 +11,8 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import log
 from jobs.execution.launch import AttemptRef
 from jobs.execution.prepare import path_of
-from tests.execution.running import ROOT, until
+from tests.execution.running import ROOT
+from tests.waiting import until
 
 SHOW = "import os, json; print(json.dumps(dict(os.environ)))"
 

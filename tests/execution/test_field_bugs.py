@@ -12,7 +12,7 @@ import pytest
 from jobs.core.states import OutcomeKind
 from jobs.execution import log
 from jobs.execution.tree import descendant_pids, marked
-from tests.execution.running import until
+from tests.waiting import until
 
 BACKGROUND = '#!/bin/sh\n( ( sleep 987 & exec sleep 986 ) & )\nsleep 985 & \nbash -c "sleep 984; :" \n'
 

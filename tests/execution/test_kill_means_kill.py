@@ -4,7 +4,8 @@ import signal
 
 import pytest
 
-from tests.execution.running import is_alive, until
+from tests.execution.running import is_alive
+from tests.waiting import until
 
 DAEMON = "(setsid sh -c 'trap \"\" TERM; (sleep 601 & exec sleep 602) & exec sleep 603' &)"
 

@@ -15,7 +15,8 @@ from jobs.execution.local import LocalExecutor
 from jobs.execution.tree import all_processes
 from tests.execution.driver import launch_of
 from tests.execution.node import Reports
-from tests.execution.running import ROOT, until
+from tests.execution.running import ROOT
+from tests.waiting import until
 
 
 def test_killed_launcher_costs_no_run(node):

@@ -15,7 +15,7 @@ from jobs.execution.launch import Ended, NotStarted, Started
 from jobs.execution.loop import LoopClosedError
 from jobs.execution.tree import marked
 from tests.execution.driver import launch_of
-from tests.execution.running import until
+from tests.waiting import until
 
 
 def test_start_and_end_are_reported_in_order(node):

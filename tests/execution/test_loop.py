@@ -8,7 +8,7 @@ import pytest
 
 from jobs.execution import loop as loop_module
 from jobs.execution.loop import Loop, LoopClosedError
-from tests.execution.running import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import log
 from jobs.execution.rundir import RESULT, STARTED, BrokenFileError, RunDir
 from jobs.execution.tree import marked, process
-from tests.execution.running import is_alive, until
+from tests.execution.running import is_alive
+from tests.waiting import until
 
 NESTED = "head -c 200000 /dev/zero | tr '\\0' '[' > ../{0}"
 OBSTACLES = {

@@ -12,7 +12,7 @@ from jobs.execution import log
 from jobs.execution.log import STDERR, STDOUT
 from jobs.execution.logwriter import ENTRY, LogWriter, segment_name
 from jobs.execution.rundir import LOG, RESULT, RunDir
-from tests.execution.running import until
+from tests.waiting import until
 
 LATER = 5_000
 DATA, INDEX = segment_name(0, ".log"), segment_name(0, ".idx")

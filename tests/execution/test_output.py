@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from jobs.execution import log
-from tests.execution.running import until
+from tests.waiting import until
 
 
 def test_output_keeps_streams_and_order(attempt):

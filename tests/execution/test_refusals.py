@@ -17,7 +17,7 @@ from jobs.execution.launching import LauncherProcess
 from jobs.execution.prepare import prepare
 from jobs.execution.rundir import CANCEL, RunDir
 from tests.execution.driver import launch_of
-from tests.execution.running import until
+from tests.waiting import until
 
 
 @pytest.fixture

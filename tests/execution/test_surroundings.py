@@ -9,7 +9,7 @@ import pytest
 
 from jobs.execution.rundir import WORK
 from jobs.execution.tree import process, read_proc
-from tests.execution.running import until
+from tests.waiting import until
 
 
 def python(code):

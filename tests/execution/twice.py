@@ -50,7 +50,7 @@ class Twice:
         path.mkdir(parents=True)
         env = {**env, "HOME": home(), "ROTA_TOKEN": token}
         spec = Spec(token, 1, 1, "script_path", str(script), sys.executable, env, moment.now(), start=start,
-                    keep_workspace=True, **{"kill_grace_seconds": 0.3, "timeout_seconds": 20.0, **fields})  # fmt: skip
+                    keep_workspace=True, **{"kill_grace_seconds": 0.3, "timeout_seconds": 60.0, **fields})  # fmt: skip
         with RunDir(str(path)) as rundir:
             rundir.write_json(SPEC, spec.to_json())
         self.launcher.ask(path)

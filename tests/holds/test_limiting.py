@@ -51,6 +51,54 @@ def test_model_that_is_full_is_named():
     assert (hold.predicted_start, hold.unknown_because) == (None, "the limit lets none of them run")
 
 
+def test_limit_of_nothing_promises_no_place():
+    limit(maximum=0)
+    job = make_job(tags=["etl"], usual_seconds=60)
+    node = make_node(cores=4)
+    make_running(job, node, (0,))
+    make_running(make_job(tags=["etl"]), node, (1,))
+    hold = why(make_queued(job))
+    assert (hold.code, hold.sentence) == ("limit", "tag etl allows 0 at once, 2 run")
+    assert (hold.predicted_start, hold.unknown_because) == (None, "the limit lets none of them run")
+
+
+def test_limit_that_lets_none_run_is_the_reason():
+    limit(maximum=0)
+    job = make_job(tags=["etl"], max_running=1, usual_seconds=60)
+    make_running(job, make_node(), (0,))
+    assert why(make_queued(job)).sentence == "tag etl allows 0 at once, 1 runs"
+
+
+def test_limit_below_what_runs_names_the_end_that_makes_a_place():
+    limit(maximum=1)
+    job = make_job(tags=["etl"], usual_seconds=600)
+    node = make_node(cores=4)
+    make_running(job, node, (0,), began_at=at(-300))
+    last = make_running(job, node, (1,), began_at=at(-120))
+    hold = why(make_queued(job))
+    assert hold.predicted_start == at(480)
+    assert hold.sentence == f"tag etl allows 1 at once, 2 run; instance {last.pk} ends at about 14:08:00 UTC"
+
+
+def test_limit_below_what_runs_promises_nothing_while_an_end_is_unknown():
+    limit(maximum=1)
+    node = make_node(cores=4)
+    make_running(make_job(tags=["etl"], usual_seconds=600), node, (0,))
+    endless = make_running(make_job(tags=["etl"]), node, (1,))
+    hold = why(make_queued(make_job(tags=["etl"])))
+    assert hold.sentence == "tag etl allows 1 at once, 2 run"
+    assert f"how long instance {endless.pk} will take" in hold.unknown_because
+
+
+@pytest.mark.parametrize(
+    ("per_second", "said"), [(1e-12, "1 every 366 d"), (1 / 5400, "1 every 1.5 h"), (0.5, "1 every 2 s")]
+)
+def test_slow_rate_is_told_in_its_unit(per_second, said):
+    Limit.objects.create(kind="rate", name="api", rate_per_second=per_second, burst=1, tokens=0, refilled_at=NOW)
+    make_node()
+    assert why(make_queued(make_job(rates=["api"]))).sentence.startswith(f"api allows {said}; its turn is at")
+
+
 def test_holder_of_unknown_length_makes_the_start_unknown():
     limit(maximum=1)
     job = make_job(tags=["etl"])

@@ -70,7 +70,7 @@ def proxy(tmp_path_factory):
     ):
         try:
             addresses = [f"http://127.0.0.1:{port}/rota/" for port in ports[1:]]
-            until(lambda: answers(addresses[0], service, server), 60)
+            until(lambda: answers(addresses[0], service, server))
             yield Proxy(*addresses, password=re.search(r"^    (\S+)$", made.stdout, re.MULTILINE)[1])
         finally:
             server.terminate()
@@ -152,4 +152,4 @@ def test_page_goes_live_or_polls_where_sockets_are_blocked(proxy, page, way, sta
     page.fill("[name=password]", proxy.password)
     page.keyboard.press("Enter")
     page.wait_for_url(address)
-    page.locator("#connection", has_text=state).wait_for(timeout=30_000)
+    page.locator("#connection", has_text=state).wait_for()

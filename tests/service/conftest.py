@@ -67,8 +67,8 @@ class Home:
     def status(self, instance_id: int) -> str:
         return self.statuses()[instance_id]
 
-    def until_all_ended(self, seconds: float = 60) -> dict[int, str]:
-        return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now, seconds)
+    def until_all_ended(self) -> dict[int, str]:
+        return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now)
 
     def end(self) -> None:
         for process in self.running:

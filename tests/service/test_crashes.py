@@ -9,7 +9,7 @@ import pytest
 from jobs import models
 from tests.service.conftest import Home
 from tests.service.crashing import ROWS
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 APPEND = """
 import os, pathlib, time
@@ -44,7 +44,7 @@ def assert_all_is_settled(home: Home, scripts: Scripts) -> None:
 
 def assert_every_core_is_free(home: Home, slots: int) -> None:
     all_of_it = home.submit("pass", name="needs every slot", cpu_cores_required=slots)
-    until(lambda: home.status(all_of_it) == "success", 30)
+    until(lambda: home.status(all_of_it) == "success")
 
 
 def launcher_of(pid: int) -> int:
@@ -59,7 +59,7 @@ def _children(task: Path) -> list[int]:
 def test_ten_scripts_outlive_the_service(home: Home):
     scripts = Scripts(home, 10)
     service = home.start(cores=10)
-    until(lambda: scripts.starts() == scripts.ids, 30)
+    until(lambda: scripts.starts() == scripts.ids)
     home.kill(service)
     home.start(cores=10)
     until(lambda: "adopted" in (home.folder / "logs" / "service.log").read_text())
@@ -71,7 +71,7 @@ def test_ten_scripts_outlive_the_service(home: Home):
 def test_ten_scripts_outlive_service_and_launcher(home: Home):
     scripts = Scripts(home, 10)
     service = home.start(cores=10)
-    until(lambda: scripts.starts() == scripts.ids, 30)
+    until(lambda: scripts.starts() == scripts.ids)
     launcher = launcher_of(service.pid)
     home.kill(service)
     os.kill(launcher, signal.SIGKILL)
@@ -84,11 +84,11 @@ def test_ten_scripts_outlive_service_and_launcher(home: Home):
 def test_scripts_end_while_no_service_is_there(home: Home):
     scripts = Scripts(home, 10)
     service = home.start(cores=10)
-    until(lambda: scripts.starts() == scripts.ids, 30)
+    until(lambda: scripts.starts() == scripts.ids)
     home.kill(service)
     scripts.open_gate()
     runs = home.folder / "runs"
-    until(lambda: len(list(runs.glob("*/*/result.json"))) == 10, 30)
+    until(lambda: len(list(runs.glob("*/*/result.json"))) == 10)
     home.start(cores=10)
     assert_all_is_settled(home, scripts)
     assert_every_core_is_free(home, 15)
@@ -99,7 +99,7 @@ def test_killed_at_each_row_of_the_table(home: Home, row: str):
     scripts = Scripts(home, 10)
     scripts.open_gate()
     crashed = home.start(crash_at=row, cores=10)
-    assert crashed.wait(30) == -signal.SIGKILL
+    assert crashed.wait(DEADLINE_SECONDS) == -signal.SIGKILL
     if row == "0 start decided":
         assert list((home.folder / "runs").iterdir()) == []  # nothing is done that is not durable
     home.start(cores=10)
@@ -112,7 +112,7 @@ def test_stopped_service_leaves_scripts_alive(home: Home):
     service = home.start()
     until(lambda: scripts.starts() == scripts.ids)
     service.terminate()
-    assert service.wait(30) == 0
+    assert service.wait(DEADLINE_SECONDS) == 0
     assert models.Node.objects.get().stopped_at is not None
     assert "2 scripts run on, and the next start adopts them" in home.output()
     home.start()
@@ -135,8 +135,8 @@ def test_wish_to_cancel_made_while_down_is_kept(home: Home):
 
 def test_second_service_on_the_folder_is_refused(home: Home):
     home.start()
-    until(lambda: "runs without" in home.output(), 30)
+    until(lambda: "runs without" in home.output())
     second = home.start()
-    assert second.wait(30) != 0
+    assert second.wait(DEADLINE_SECONDS) != 0
     assert "another service" in home.output()
     assert "Traceback" not in home.output()

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jobs import actions, models
+from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
 from jobs.store import schedules, wishes
 from jobs.store.specs import ScheduleSpec
@@ -199,6 +200,60 @@ def test_restart_while_it_runs_waits_for_its_end(clockwork):
     assert next_at(clockwork, job) is None
     clockwork.end_all()
     assert next_at(clockwork, job) == clockwork.hands.wall + EVERY
+
+
+def test_end_that_is_seen_a_period_late_is_followed_once(clockwork):
+    """It ended while no service ran, so long ago that the next is due when that is known."""
+    job = running(clockwork)
+    (token,) = clockwork.processes.running
+    clockwork.processes.running.clear()
+    ended_at = clockwork.hands.wall + MINUTE
+    clockwork.hands.pass_(3600)
+    clockwork.start(ended={token: Outcome(OutcomeKind.SUCCESS, ended_at, duration_seconds=60.0)})
+    assert clockwork.dates(job) == [START + EVERY, ended_at + EVERY]
+    assert next_at(clockwork, job) is None
+    clockwork.wait(60)
+    clockwork.end_all()
+    assert next_at(clockwork, job) == clockwork.hands.wall + EVERY
+
+
+def test_what_replaces_a_waiting_one_is_waited_for(clockwork):
+    fill(clockwork)
+    job = delayed(clockwork, overlap="replace")
+    clockwork.wait(300)
+    by_hand = wishes.submit(job, cause="manual", actor="ann", now=clockwork.hands.wall)
+    clockwork.wait(300)
+    by_hand.refresh_from_db()
+    assert by_hand.status == "cancelled"
+    assert next_at(clockwork, job) is None
+    clockwork.wait(60)
+    clockwork.end_all()
+    assert next_at(clockwork, job) == clockwork.hands.wall + EVERY
+
+
+def test_one_that_is_too_late_as_the_next_comes_is_no_end(clockwork):
+    fill(clockwork)
+    job = delayed(clockwork, overlap="queue")
+    models.Job.objects.filter(pk=job.pk).update(start_deadline_seconds=300.0)
+    changed(clockwork, job)
+    clockwork.wait(300)
+    wishes.submit(job, cause="manual", actor="ann", now=clockwork.hands.wall)
+    clockwork.wait(300)
+    assert sorted(models.Instance.objects.filter(job=job).values_list("status", flat=True)) == ["queued", "skipped"]
+    assert next_at(clockwork, job) is None
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_run_by_hand_does_not_put_off_what_is_planned(clockwork, restarts):
+    job = delayed(clockwork, overlap="allow")
+    clockwork.wait(60)
+    wishes.submit(job, cause="manual", actor="ann", now=clockwork.hands.wall)
+    clockwork.turn()
+    if restarts:
+        clockwork.start()
+    assert next_at(clockwork, job) == START + EVERY
+    clockwork.wait(540)
+    assert len(clockwork.processes.running) == 2
 
 
 def test_past_its_end_it_is_over_after_any_restart(clockwork):

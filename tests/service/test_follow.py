@@ -11,7 +11,7 @@ from jobs.core.inputs import InstanceGone, InstanceSeen, JobChanged, JobGone, Sc
 from jobs.service import registration
 from jobs.service.follow import Follower
 from jobs.service.loop import utc_now
-from jobs.store import changes, horizon, wishes
+from jobs.store import changes, queuewindow, wishes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,7 +98,7 @@ def test_far_instance_is_found_when_its_time_comes(follower):
 
 
 def test_queue_is_loaded_from_its_front(follower, monkeypatch):
-    monkeypatch.setattr(horizon, "QUEUE_WINDOW", 2)
+    monkeypatch.setattr(queuewindow, "WIDTH", 2)
     ids = [create(schedule_type="once").instance_id for _ in range(4)]
     told = [t.instance.id for t in follower.load(utc_now()) if isinstance(t, InstanceSeen)]
     assert told == ids[:2]
@@ -121,7 +121,7 @@ def test_wish_between_look_and_reload_is_seen(follower):
 
 
 def test_queue_of_a_paused_job_hides_nobody(follower, monkeypatch):
-    monkeypatch.setattr(horizon, "QUEUE_WINDOW", 2)
+    monkeypatch.setattr(queuewindow, "WIDTH", 2)
     paused = create(schedule_type="once")
     for _ in range(3):
         actions.run_job(paused.job_id, actor="ann", now=utc_now())

@@ -13,7 +13,7 @@ from jobs.execution.launch import AttemptRef
 from jobs.execution.prepare import path_of
 from jobs.service.loop import utc_now
 from tests.service.conftest import Home
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 STUBBORN = """
 import os, signal, subprocess, sys, time
@@ -55,7 +55,7 @@ def test_job_deleted_while_it_runs_goes_by_itself(home: Home):
     job_id = models.Job.objects.get().pk
     answer = actions.delete_job(job_id, actor="ann", now=utc_now(), cancel_live=True)
     assert answer.running == 1
-    until(lambda: not models.Job.objects.exists(), 60)
+    until(lambda: not models.Job.objects.exists())
     assert not (home.folder / "runs" / str(instance_id)).exists()
     assert models.Event.objects.get(kind="job.deleted").actor == "ann"
 
@@ -145,7 +145,7 @@ def test_passes_that_the_database_refuses_lose_nothing(home: Home):
 ])  # fmt: skip
 def test_nonsense_is_refused_with_a_sentence(home: Home, arguments, sentence):
     process = home.start(*arguments)
-    assert process.wait(30) != 0
+    assert process.wait(DEADLINE_SECONDS) != 0
     assert sentence in home.output()
     assert "Traceback" not in home.output()
 
@@ -183,7 +183,7 @@ def test_cores_kept_for_a_big_one_are_shown(home: Home):
 def test_node_whose_executor_hangs_looks_stale(home: Home):
     home.start(crash_at="the executor hangs")
     node = until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).first())
-    until(lambda: "has not answered" in (home.folder / "logs" / "service.log").read_text(), 30)
+    until(lambda: "has not answered" in (home.folder / "logs" / "service.log").read_text())
     assert models.Node.objects.get(pk=node.pk).heartbeat_at <= node.heartbeat_at + timedelta(seconds=1)
 
 

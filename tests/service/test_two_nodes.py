@@ -11,7 +11,7 @@ NOTE = "import os\nwith open({file!r}, 'a') as f: f.write(os.environ['ROTA_INSTA
 def both_run(nodes: list[Home]) -> None:
     for node in nodes:
         node.start(cores=4)
-    until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).count() == 2, 30)
+    until(lambda: models.Node.objects.filter(heartbeat_at__isnull=False).count() == 2)
 
 
 def test_each_instance_runs_once_on_one_node(two_nodes):
@@ -27,7 +27,7 @@ def test_a_schedule_fires_once_for_both(two_nodes):
     both_run(two_nodes)
     raw = {"name": "tick", "kind": "command", "command": "true"}
     actions.create_job({**raw, "schedule_type": "interval", "schedule_expression": "1s"}, actor="ann", now=utc_now())
-    until(lambda: models.Instance.objects.filter(status="success").count() >= 4, 30)
+    until(lambda: models.Instance.objects.filter(status="success").count() >= 4)
     dates = list(models.Instance.objects.values_list("logical_at", flat=True))
     assert len(dates) == len(set(dates))
     assert models.Schedule.objects.get().run_count == len(dates)
@@ -37,4 +37,4 @@ def test_work_goes_on_when_one_is_killed(two_nodes):
     both_run(two_nodes)
     two_nodes[1].end()
     ids = [two_nodes[0].submit("pass") for _ in range(3)]
-    until(lambda: {two_nodes[0].status(i) for i in ids} == {"success"}, 30)
+    until(lambda: {two_nodes[0].status(i) for i in ids} == {"success"})

@@ -61,3 +61,12 @@ def test_sampler_is_noted_and_gives_the_same(clock, recent):
     assert recent.noting(lambda: {0: 0.25})() == {0: 0.25}
     clock.now += 5
     assert recent.past(1).cores == {0: (25,)}
+
+
+def test_clock_is_read_by_one_thread_at_a_time():
+    """Who waited with the step of before began it anew: the strips of two pages were not the same for five minutes."""
+    held = []
+    recent = RecentLoads(lambda: held.append(recent._lock.locked()) or 5.0)
+    recent.note({0: 0.5})
+    recent.past()
+    assert held == [True, True]
