@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jobs.execution import moment
+from jobs.execution.environment import slots
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.program import script_file
 from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
+MEGABYTE = 1024 * 1024
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 
@@ -77,6 +79,8 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         asked_at=now,
         cores=cores_to_pin(launch),
         nice=UNPINNED_NICE if launch.allocation.virtual else 0,
+        memory_limit_bytes=launch.memory_limit_mb * MEGABYTE,
+        cpu_slots=slots(launch),
         timeout_seconds=launch.timeout_seconds,
         kill_grace_seconds=launch.kill_grace_seconds,
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
