@@ -19,10 +19,12 @@ ENV = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1", "TZ": "Am
 
 
 class Twice:
-    def __init__(self, folder):
+    def __init__(self, folder, imports=(), launcher=None):
+        """`launcher`: of the caller's making, who waits for it."""
         self.folder = folder
-        self.launcher = LauncherProcess(sys.executable, folder / "launcher.log", warm=True)
-        until(lambda: self.run("", "auto").start_method == "warm")  # once it has loaded what it loads in advance
+        self.launcher = launcher or LauncherProcess(sys.executable, folder / "launcher.log", warm=True, imports=imports)
+        if launcher is None:
+            until(lambda: self.run("", "auto").start_method == "warm")  # once it has loaded what it loads in advance
 
     def close(self):
         self.launcher.close()
@@ -42,9 +44,10 @@ class Twice:
     def run(self, text, start, **fields):
         return self.result(*self.ask(text, start, **fields))
 
-    def ask(self, text, start, name="main", env=ENV, **fields):
-        script = self.folder / "scripts" / name / "main.py"
-        write(script, text)
+    def ask(self, text, start, name=None, env=ENV, **fields):
+        script = self.folder / "scripts" / (name or uuid.uuid4().hex) / "main.py"
+        if not script.exists():  # the other run may be reading it
+            write(script, text)
         token = uuid.uuid4().hex
         path = self.folder / "runs" / token[:8]
         path.mkdir(parents=True)

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 
 from jobs import actions, models
 from jobs.store import horizon, reanchoring, schedules, wishes
+from jobs.store.queuewindow import startable
 from jobs.store.specs import ScheduleSpec
 from tests.store.benches import NOW, at
 
@@ -208,7 +209,7 @@ def test_queue_keeps_its_order_and_stays_before_what_comes(order, settings):
     early, late = (submit(job, at(seconds)) for seconds in (0, 1))
     reanchoring.keep_places(BACK)
     new = submit(job, BACK + timedelta(seconds=1))
-    queue = list(horizon.startable().values_list("pk", flat=True))
+    queue = list(startable().values_list("pk", flat=True))
     assert queue == [early.pk, late.pk, new.pk]
     late.refresh_from_db()
     assert late.queued_at == BACK
