@@ -18,7 +18,7 @@ from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
-from jobs.execution.program import StartError, program_of
+from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, SCRIPTS, STARTED, WORK, RunDir
 from jobs.execution.samples import SampleFile
@@ -98,8 +98,7 @@ class Attempt:
             limits.user.environment(env) if limits.user else env,
             directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr, limits,
         )  # fmt: skip
-        why = why_cold(spec, program)
-        self.job = start_job(program, around, fork_to_exec if why else fork_to_run)
+        why = self.fork(program, around)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
@@ -108,6 +107,19 @@ class Attempt:
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
+
+    def fork(self, program: Program, around: Surroundings) -> str:
+        """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
+        why = why_cold(self.spec, program)
+        if not why:
+            try:
+                self.job = start_job(program, around, fork_to_run)
+            except StartError as error:
+                why = f"its warm start failed: {error.file}: {error.reason}"
+            else:
+                return ""
+        self.job = start_job(program, around, fork_to_exec)
+        return why
 
     def limits(self, workspace: str) -> Limits:
         limits = limits_of(self.spec, self.confinement.before_start())

@@ -155,6 +155,13 @@ def test_way_to_the_workspace_is_opened_and_the_data_folder_closed(open_folder):
     assert oct((data / "db.sqlite3").stat().st_mode)[-3:] == "600"
 
 
+def test_journal_that_goes_meanwhile_keeps_nobody_from_starting(tmp_path, monkeypatch):
+    path = tmp_path / "runs" / "1" / "1-token"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / "db.sqlite3-journal"]))
+    prepare.open_way(path)
+
+
 def test_unknown_user_is_a_rejected_start(attempt):
     result = attempt("true", run_as="no-such-user").result()
     assert result.kind == "rejected"

@@ -1,5 +1,6 @@
 """Which scripts start warm, and that to a runner such a job is like any other."""
 
+import io
 import json
 import os
 import signal
@@ -9,8 +10,8 @@ import zipfile
 
 import pytest
 
-from jobs.execution import fresh, warm
-from jobs.execution.program import Program
+from jobs.execution import attempt, fresh, preload, titles, warm
+from jobs.execution.program import Program, StartError
 from jobs.execution.rundir import RESULT
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import marked, process
@@ -164,3 +165,23 @@ def test_installed_package_is_seen_at_once(tmp_path, monkeypatch):
         until(lambda: not process(twice.launcher.process.pid).alive)
     finally:
         twice.close()
+
+
+def test_start_that_fails_warm_begins_cold(monkeypatch):
+    def start(program, around, fork):
+        if fork is warm.fork_to_run:
+            raise StartError("python", "OSError: no such call")
+        return 7
+
+    monkeypatch.setattr(attempt, "start_job", start)
+    monkeypatch.setattr(attempt, "why_cold", lambda *_: "")
+    one = attempt.Attempt.__new__(attempt.Attempt)
+    one.spec = None
+    assert one.fork(None, None) == "its warm start failed: python: OSError: no such call"
+    assert one.job == 7
+
+
+def test_kernel_that_tells_less_of_a_process_starts_nothing_warm(monkeypatch):
+    titles.stat_words.cache_clear()
+    monkeypatch.setattr(titles, "open", lambda *_: io.BytesIO(b"1 (python) R 1 1"), raising=False)
+    assert preload.why_never() == "this kernel lets no process say what it is: /proc/self/stat is not as in proc(5)"
