@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from jobs.actions.bodies import LONGEST_BODY
+from jobs.core.running import RUN_FIELDS
 
 # What the form asks in one question each, and the API's fields that it becomes.
 RUNS = {"script_content": "Python script", "command": "Shell command", "script_path": "Script file on the node"}
@@ -27,12 +28,12 @@ TEXTS = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
     "notify_webhook", "keep_workspace", "priority", "tags", "environment", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
-    "pause_after_failures",
+    "pause_after_failures", *RUN_FIELDS,
 )  # fmt: skip
 UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
 # When a job with upstreams runs, in words.
 RULES = {"all_success": "all have succeeded", "all_done": "all have ended", "any_failed": "any has failed"}
-LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes")  # with commas between
+LISTS = ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after")  # with commas between
 OPTIONS = (
     "overlap", "queue_bound", "catch_up", "catch_up_limit", "misfire_grace_seconds", "calendar", "calendar_action",
     "jitter_seconds", "gap", "fold", "first_at_once",
@@ -44,6 +45,7 @@ FOLDS = {
     "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
+    "run": RUN_FIELDS,
     "wrong": (
         "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
         "retry_never_exit_codes", "pause_after_failures", "kill_grace_seconds", "notify_email", "notify_webhook",
@@ -53,7 +55,8 @@ FOLDS = {
 
 DEFAULTS = {
     "runs": "script_content", "when": "now", "cpu_cores_required": "1", "priority": "medium", "retry_jitter": "yes",
-    "upstream_rule": "all_success",
+    "upstream_rule": "all_success", "start": "auto", "umask": "022", "nice": "0", "io_priority": "normal",
+    "cleanup_after": "success, failure, timeout, cancel", "cleanup_timeout_seconds": "60",
     "overlap": "skip", "queue_bound": "10", "catch_up": "one", "catch_up_limit": "3", "misfire_grace_seconds": "60",
     "calendar_action": "skip", "jitter_seconds": "0", "gap": "default", "fold": "default", "first_at_once": "no",
 }  # fmt: skip
@@ -66,7 +69,7 @@ EXPRESSIONS = {
     "cron": ("0 2 * * 1-5", "Minute, hour, day, month, weekday; with six fields the first is seconds."),
 }
 
-# What the choices of the fold "fires" are called.
+# What the choices of the folds are called.
 CHOICES = {
     "overlap": {
         "skip": "skip it",
@@ -79,6 +82,8 @@ CHOICES = {
     "gap": {"default": "as usual", "run_after": "run right after", "skip": "skip it"},
     "fold": {"default": "as usual", "first": "the first time", "second": "the second time", "both": "both times"},
     "first_at_once": {"no": "one period later", "yes": "at once"},
+    "start": {"auto": "as is best", "cold": "cold, a new Python each time", "warm": "warm, a fork of one that runs"},
+    "io_priority": {"normal": "normal", "low": "low", "idle": "only when the disk is idle"},
 }
 
 LABELS = {
@@ -105,6 +110,17 @@ LABELS = {
     "kill_grace_seconds": "Seconds to end by itself",
     "notify_email": "E-mail when it fails",
     "notify_webhook": "Webhook when it fails",
+    "start": "How it starts",
+    "working_directory": "Working directory",
+    "run_as": "Run as user",
+    "umask": "Umask",
+    "nice": "Nice",
+    "io_priority": "Disk priority",
+    "max_processes": "Most processes",
+    "max_file_mb": "Largest file in MB",
+    "cleanup_command": "Clean-up command",
+    "cleanup_after": "Clean up after",
+    "cleanup_timeout_seconds": "Clean-up limit in seconds",
     "keep_workspace": "Keep its files",
     "priority": "Priority",
     "tags": "Tags",

@@ -199,8 +199,10 @@ def _of_instance(instance_id: int) -> Touches:
 
 
 def _explains(regions: Regions) -> bool:
-    """Whether a reason to wait is shown: what others do changes it, and no event of this instance tells."""
-    return any(row.waits for _, row in regions["head"])
+    """Whether a reason to wait is shown, which what others do changes, or a run, which tells how far it is: no event of
+    this instance does.
+    """
+    return any(row.waits or row.runs for _, row in regions["head"])
 
 
 _PLANNED = ("instance.queued", "instance.pending")

@@ -29,6 +29,8 @@ TENANT_WEIGHTS = environment.weights("ROTA_TENANT_WEIGHTS", lowest=LEAST_WEIGHT,
 PATIENCE_SECONDS = environment.integer("ROTA_PATIENCE_SECONDS", 60, lowest=0, highest=86_400)
 MIN_FREE_DISK_MB = environment.integer("ROTA_MIN_FREE_DISK_MB", 500, lowest=0, highest=10_000_000)
 KEEP_WORKSPACES = environment.flag("ROTA_KEEP_WORKSPACES")
+OUTPUT_CAP_MB = environment.integer("ROTA_OUTPUT_CAP_MB", 100, lowest=0, highest=100_000)  # per attempt
+WARM_IMPORTS = environment.words("ROTA_WARM_IMPORTS")  # modules
 LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt
 
 # --- Whom it tells when an instance fails for good ---

@@ -9,6 +9,7 @@ from datetime import datetime
 from dashboard.presentation import amounts, looks
 from dashboard.presentation.conditions import ran_rows
 from dashboard.presentation.facts import facts
+from dashboard.presentation.given import given_rows
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Gone, Regions, Row
 from jobs.models import Attempt
@@ -32,7 +33,7 @@ class AttemptRow:
 
 
 def read_attempt(instance_id: int, number: int, now: datetime) -> Regions:  # noqa: ARG001 - what all readers are given
-    """Regions facts:NUMBER, ran:NUMBER. Raises Gone."""
+    """Regions facts:NUMBER, ran:NUMBER, given:NUMBER. Raises Gone."""
     found = Attempt.objects.select_related("node", "instance__job", "instance__node")
     attempt = found.defer("instance__job__body", "instance__job__environment").filter(
         instance_id=instance_id, number=number
@@ -42,6 +43,7 @@ def read_attempt(instance_id: int, number: int, now: datetime) -> Regions:  # no
     return {
         f"facts:{number}": [(fact.label, fact) for fact in facts(attempt.instance, attempt)],
         f"ran:{number}": ran_rows(attempt),
+        f"given:{number}": given_rows(attempt),
     }
 
 

@@ -9,6 +9,7 @@ from dashboard.presentation import amounts, looks, timeline, verdict
 from dashboard.presentation.attempts import attempt_rows
 from dashboard.presentation.conditions import ran_rows
 from dashboard.presentation.facts import facts
+from dashboard.presentation.given import Told, given_rows, told_by
 from dashboard.presentation.lastline import last_lines
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import expected_duration
@@ -35,6 +36,8 @@ class Head:
     unknown_because: str
     expected_seconds: float | None
     expected_by: str
+    told: Told | None
+    runs: bool
     waits: bool
     can_cancel: bool
     stopping: bool
@@ -50,7 +53,7 @@ class Bar:
 
 
 def read_instance(instance_id: int, now: datetime) -> Regions:
-    """Regions head, facts, ran, bar, stages, attempts. A fixed number of queries. Raises Gone."""
+    """Regions head, facts, ran, given, bar, stages, attempts. A fixed number of queries. Raises Gone."""
     instance = find(instance_id)
     attempts = list(instance.attempts.select_related("node").order_by("-number")[:MOST_ATTEMPTS])
     latest = attempts[0] if attempts else None
@@ -60,6 +63,7 @@ def read_instance(instance_id: int, now: datetime) -> Regions:
         "head": [("head", head(instance, latest, hold))],
         "facts": [(fact.label, fact) for fact in facts(instance, latest)],
         "ran": ran_rows(latest),
+        "given": given_rows(latest),
         "bar": [("bar", Bar(tuple(timeline.bar(found, now))))] if found else [],
         "stages": [(f"e{stage.n}", stage) for stage in found],
         "attempts": attempt_rows(attempts),
@@ -89,6 +93,8 @@ def head(instance: Instance, latest: Attempt | None, hold: holds.HoldView | None
         unknown_because=hold.unknown_because if hold else "",
         expected_seconds=expected if instance.status == Status.RUNNING else None,
         expected_by=by,
+        told=_told(instance, latest),
+        runs=instance.status == Status.RUNNING,
         waits=instance.status in WAITING,
         can_cancel=instance.status not in TERMINAL and not stopping,
         stopping=stopping,
@@ -97,6 +103,12 @@ def head(instance: Instance, latest: Attempt | None, hold: holds.HoldView | None
         says=_says(instance, stopping=stopping),
         last_line=_last_line(instance, latest),
     )
+
+
+def _told(instance: Instance, latest: Attempt | None) -> Told | None:
+    if instance.status != Status.RUNNING or latest is None:
+        return None
+    return told_by(instance.pk, latest.number, latest.token)
 
 
 def _says(instance: Instance, *, stopping: bool) -> str:

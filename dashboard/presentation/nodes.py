@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Q
 
 from dashboard.presentation import amounts, looks
+from dashboard.presentation.given import Told, told_by
 from dashboard.presentation.looks import Look
 from dashboard.presentation.rows import Regions, Row
 from jobs.models import Attempt, Node
@@ -120,6 +121,7 @@ class RunningRow:
     started_at: datetime
     expected_seconds: float | None
     expected_by: str
+    told: Told | None
     expected_end: datetime | None
     stopping: bool
 
@@ -140,8 +142,8 @@ class More:
 Held = dict[str, Any]  # an attempt in flight, as `in_flight` reads it
 
 _FIELDS = (
-    "instance_id", "number", "status", "node_id", "node__name", "cores", "virtual_cores", "memory_mb", "created_at",
-    "started_at", "instance__job_id", "instance__job__name", "instance__job__timeout_seconds",
+    "instance_id", "number", "token", "status", "node_id", "node__name", "cores", "virtual_cores", "memory_mb",
+    "created_at", "started_at", "instance__job_id", "instance__job__name", "instance__job__timeout_seconds",
     "instance__job__usual_seconds", "instance__cancel_requested_at",
 )  # fmt: skip
 
@@ -259,6 +261,7 @@ def running_row(attempt: Held) -> RunningRow:
         started_at=began_at,
         expected_seconds=expected,
         expected_by=by,
+        told=told_by(attempt["instance_id"], attempt["number"], attempt["token"]),
         expected_end=None if expected is None else began_at + timedelta(seconds=expected),
         stopping=stopping,
     )

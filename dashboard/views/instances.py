@@ -44,6 +44,7 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
         "first": first_text(place),
         "curves": curves_of(attempt) if attempt else None,
         "facts_region": "facts" if follows else f"facts:{number}",
+        "given_region": "given" if follows else f"given:{number}",
         "ran_region": "ran" if follows else f"ran:{number}",
         "in_workflow": found.job_id in read.workflows(),
         "retries": list(Instance.objects.filter(retry_of=found).order_by("id").values_list("id", flat=True)[:20]),

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
+from jobs.actions.running import raw_of_run
+from jobs.core.running import options_of
 from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
@@ -54,6 +56,7 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         start_deadline_seconds=job.start_deadline_seconds,
         max_running=job.max_running,
         rates=tuple(job.rates),
+        run=options_of(job),
         keep_workspace=job.keep_workspace,
         tags=tuple(job.tags),
         notify_email=job.notify_email,
@@ -80,6 +83,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
         "timezone": when.zone if when else None,
         **_options(when or DEFAULTS),
+        **raw_of_run(spec.run),
     }
 
 

@@ -96,5 +96,10 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "misfire_grace_seconds": _number,
     "jitter_seconds": _number,
     "first_at_once": _flag,
+    "nice": _whole,
+    "max_processes": _whole,
+    "max_file_mb": _whole,
+    "cleanup_after": _words,
+    "cleanup_timeout_seconds": _number,
     "keep_workspace": _flag,
 }

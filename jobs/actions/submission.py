@@ -23,18 +23,20 @@ from jobs.actions.limiting import (
     read_rates,
 )
 from jobs.actions.reading import Reader, shown
+from jobs.actions.running import read_run_options
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
 from jobs.actions.unknown import refuse_unknown
 from jobs.actions.upstreams import UPSTREAM_FIELDS, UPSTREAM_RULES, read_not_before, read_upstreams
 from jobs.core.policies import UpstreamRule
 from jobs.core.records import Priority
+from jobs.core.running import RUN_FIELDS
 from jobs.store.specs import JobSpec
 
 FIELDS = (
     "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
     "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
-    "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
+    *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -72,6 +74,7 @@ def read_job(
         upstreams=upstreams,
         upstream_rule=reader.choice("upstream_rule", UpstreamRule.ALL_SUCCESS.value, UPSTREAM_RULES),
         not_before=read_not_before(reader),
+        run=read_run_options(reader),
         keep_workspace=reader.flag("keep_workspace", None),
         tags=reader.texts("tags", most=MOST_TAGS, longest=LONGEST_TAG),
         notify_email=_read_addresses(reader),

@@ -23,6 +23,7 @@ from jobs.admin.outcomes import act_on_each
 from jobs.admin.readonly import ListStyle, moment, shown_moment
 from jobs.core.graph import in_order
 from jobs.core.invalid import InvalidSchedule
+from jobs.core.running import RUN_FIELDS
 from jobs.core.states import LIVE
 from jobs.models import Instance, Job
 from jobs.store import read
@@ -76,6 +77,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
                 )
             },
         ),
+        ("How it is run", {"fields": RUN_FIELDS, "classes": ("collapse",)}),
         ("Other", {"fields": ("tags", "keep_workspace")}),
         ("As it is", {"fields": readonly_fields}),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from jobs.actions.forms import environment_text, raw_from_form
 from jobs.actions.upstreams import UPSTREAM_RULES
 from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.policies import Overlap
+from jobs.core.running import CleanupAfter, IoPriority, StartMethod
 from jobs.models import Calendar, Job, Schedule
 from jobs.store.workflows import names_of
 
@@ -50,7 +51,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     command = lines(2, "A line for the shell.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
     cpu_cores_required = line(label="Cores")
-    memory_mb_required = line("Reserved, not enforced. 0 reserves none.", label="Memory (MB)")
+    memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
     timeout_seconds = line("Empty: no limit.")
     kill_grace_seconds = line("Between TERM and KILL.")
     schedule_type = forms.ChoiceField(choices=[(name, name) for name in SCHEDULE_TYPES])
@@ -89,6 +90,17 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     start_deadline_seconds = line("Not started by then after it was due: skipped.")
     priority = forms.ChoiceField(choices=Job.Priority.choices)
     tags = line("Separated by commas.")
+    start = choice([(method.value, method.value) for method in StartMethod], "auto: warm where nothing forbids it.")
+    working_directory = line("Absolute, on the node; empty: one of its own.")
+    run_as = line("A user of the node, where the service is root.")
+    umask = line("Octal.")
+    nice = line("-20 to 19; below 0 only where the service is root.")
+    io_priority = choice([(priority.value, priority.value) for priority in IoPriority], "For the disk.")
+    max_processes = line("All that it starts; empty: no limit.")
+    max_file_mb = line("No file grows beyond this; empty: no limit.", label="Largest file (MB)")
+    cleanup_command = lines(2, "A line for the shell, run when an attempt has ended.")
+    cleanup_after = line("Some of success, failure, timeout, cancel, with commas.")
+    cleanup_timeout_seconds = line()
     keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
     notify_email = line("Told when an instance fails for good; separated by commas.")
     notify_webhook = line()
@@ -109,7 +121,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         job = self.instance
         raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
-        for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes"):
+        for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):
             raw[name] = ", ".join(map(str, raw[name]))
         names = names_of(raw["depends_on"])
         raw["depends_on"] = "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names)
@@ -155,5 +167,6 @@ NEW = {
     "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
     "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
     "retry_jitter": True, "priority": Job.Priority.MEDIUM, "catch_up_limit": "3", "misfire_grace_seconds": "60",
-    "queue_bound": "10", "jitter_seconds": "0", "upstream_rule": UPSTREAM_RULES[0],
+    "queue_bound": "10", "jitter_seconds": "0", "upstream_rule": UPSTREAM_RULES[0], "umask": "022", "nice": "0",
+    "cleanup_after": ", ".join(CleanupAfter), "cleanup_timeout_seconds": "60",
 }  # fmt: skip

@@ -4,15 +4,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router
 
 from jobs.actions import NotFound, Refused
+from jobs.actions.reading import shown
 from jobs.api import answers
+from jobs.api.moments import iso
 from jobs.api.outputs import rundir_of
 from jobs.api.strict import identifier
+from jobs.downloads import download
+from jobs.execution import outputs
 from jobs.execution.conditions import Conditions, conditions_of
 from jobs.execution.rundir import BrokenFileError
 from jobs.execution.samples import read_samples
@@ -57,6 +62,30 @@ def read_attempt_conditions(request: HttpRequest, instance_id: str, number: str)
     if found is None:
         raise NotFound(f"run directory of attempt {number} of instance", attempt.instance_id)
     return _shape(attempt, found)
+
+
+@router.get(
+    "/instances/{instance_id}/attempts/{number}/outputs", response={200: answers.OutputsAnswer, **answers.REFUSALS}
+)
+def list_attempt_outputs(request: HttpRequest, instance_id: str, number: str) -> Any:
+    """The files that it has put into `$ROTA_OUTPUT`, by name, at most 1,000."""
+    attempt = _find(instance_id, number)
+    files = [
+        {"name": one.name, "size_bytes": one.size, "modified_at": iso(datetime.fromtimestamp(one.modified_at, UTC))}
+        for one in outputs.listed(rundir_of(attempt))
+    ]
+    return {"number": attempt.number, "outputs": files}
+
+
+@router.get("/instances/{instance_id}/attempts/{number}/outputs/{path:name}", response=answers.REFUSALS)
+def read_attempt_output(request: HttpRequest, instance_id: str, number: str, name: str) -> Any:
+    """One of these files, as its bytes."""
+    attempt = _find(instance_id, number)
+    try:
+        fd = outputs.open_output(rundir_of(attempt), name)
+    except FileNotFoundError:
+        raise NotFound(f"output {shown(name)} of attempt {number} of instance", attempt.instance_id) from None
+    return download(fd, name)
 
 
 def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:

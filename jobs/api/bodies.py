@@ -42,7 +42,7 @@ class JobFields(ScheduleFields):
     requirements: list[str] = Field([], max_length=0)
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
     cpu_cores_required: int = Field(1, ge=1)
-    memory_mb_required: int = Field(0, ge=0)
+    memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
     timeout_seconds: float | None = Field(None, gt=0)
     kill_grace_seconds: float = Field(10, ge=0)
     max_retries: int | None = Field(None, ge=0, description="3 for a `once`, else 0, unless given.")
@@ -62,6 +62,17 @@ class JobFields(ScheduleFields):
     depends_on: list[int | str] = Field([], description="Jobs that must end first, by id or name.")
     upstream_rule: Literal["all_success", "all_done", "any_failed"] = "all_success"
     not_before: str = Field("", description="Time of day, HH:MM, before which it does not run; in its workflow's zone.")
+    start: Literal["auto", "cold", "warm"] = Field("auto", description="A new Python, or a fork of one that is there.")
+    working_directory: str = Field("", description="An absolute path on the node; empty: one of its own.")
+    run_as: str = Field("", description="A user of the node, where the service is root.")
+    umask: str = Field("022", description="Octal.")
+    nice: int = Field(0, ge=-20, le=19, description="Below 0 only where the service is root.")
+    io_priority: Literal["normal", "low", "idle"] = "normal"
+    max_processes: int | None = Field(None, ge=1, description="All that it starts, at one time.")
+    max_file_mb: int | None = Field(None, ge=1, description="No file that it writes grows beyond this.")
+    cleanup_command: str = Field("", description="A line for the shell, run when an attempt has ended.")
+    cleanup_after: list[Literal["success", "failure", "timeout", "cancel"]] = Field([], description="Empty: all ends.")
+    cleanup_timeout_seconds: float = Field(60, gt=0)
     keep_workspace: bool | None = None
     notify_email: str = ""
     notify_webhook: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from typing import Any
 
@@ -116,6 +117,7 @@ def attempt_shape(attempt: Attempt) -> dict[str, Any]:
         "cpu_seconds": attempt.cpu_seconds,
         "peak_memory_bytes": attempt.peak_memory_bytes,
         "descendants_ended": attempt.descendants_ended,
+        "result": json.loads(attempt.result) if attempt.result else None,
     }
 
 

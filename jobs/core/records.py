@@ -174,7 +174,8 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success.
+    """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success. `result`:
+    the JSON that the job gave, as text.
 
     `final`: whatever the retry policy says, no other attempt follows a failure.
     """
@@ -189,6 +190,7 @@ class Outcome:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    result: str = ""
     final: bool = False
 
 

@@ -13,14 +13,16 @@ import signal
 import time
 from types import FrameType
 
-from jobs.execution import moment
+from jobs.execution import moment, outputs
+from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
+from jobs.execution.markers import Markers
 from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, SCRIPTS, STARTED, WORK, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, told_by
 from jobs.execution.samples import SampleFile
 from jobs.execution.spawn import (
     OOM_SCORE_FILE,
@@ -51,8 +53,10 @@ class Attempt:
         self.wake = listen_to_signals()
         self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
         rundir.make_dir(WORK)
+        rundir.make_dir(OUTPUT)
         self.log = LogWriter(rundir, spec.log_cap_bytes)
-        self.pump = Pump(self.log, self.selector)
+        self.markers = Markers(rundir, self.log.notice)
+        self.pump = Pump(self.log, self.selector, self.markers.feed)
         self.job = 0
         self.start_method = self.start_note = ""
         self.started_at: float | None = None
@@ -90,15 +94,14 @@ class Attempt:
             pin(spec.cores)
         if spec.nice:
             be_nice(spec.nice)
-        workspace = f"{self.rundir.path}/{WORK}"
-        directory = spec.working_directory or workspace
-        limits = self.limits(workspace)
-        env = {**spec.env, "ROTA_WORKSPACE": workspace}
-        around = Surroundings(
-            limits.user.environment(env) if limits.user else env,
-            directory, spec.umask, lower_oom_score(), self.pump.stdout, self.pump.stderr, limits,
-        )  # fmt: skip
-        why = self.fork(program, around)
+        told = told_by(self.rundir.path)
+        directory = spec.working_directory or told["ROTA_WORKSPACE"]
+        pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
+        if limits.user:
+            env = limits.user.environment(env)
+        oom_score = lower_oom_score()
+        self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
+        why = self.fork(program)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
@@ -108,23 +111,23 @@ class Attempt:
         self.confinement.begin()
         self.tell_started()
 
-    def fork(self, program: Program, around: Surroundings) -> str:
+    def fork(self, program: Program) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
         why = why_cold(self.spec, program)
         if not why:
             try:
-                self.job = start_job(program, around, fork_to_run)
+                self.job = start_job(program, self.around, fork_to_run)
             except StartError as error:
                 why = f"its warm start failed: {error.file}: {error.reason}"
             else:
                 return ""
-        self.job = start_job(program, around, fork_to_exec)
+        self.job = start_job(program, self.around, fork_to_exec)
         return why
 
-    def limits(self, workspace: str) -> Limits:
+    def limits(self) -> Limits:
         limits = limits_of(self.spec, self.confinement.before_start())
         if limits.user:
-            hand_over(self.rundir.path, workspace, f"{self.rundir.path}/{SCRIPTS}", limits.user)
+            hand_over(self.rundir.path, limits.user)
         return limits
 
     def tell_started(self) -> None:
@@ -158,6 +161,7 @@ class Attempt:
     def on_time(self, now: float) -> None:
         if now >= self.usage.next_at:
             self.usage.sample()
+            self.markers.look()
         if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
             self.on_passed(passed, now)
         if self.ending:
@@ -206,12 +210,17 @@ class Attempt:
 
     def ended(self) -> Result:
         self.pump.drain()
+        self.markers.end()
         ended = self.ending
         if self.status is None:  # given up on processes that are not ours to end, the job's own among them
             self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
         found = verdict(self.status, self.ended_by_us)
         left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spec = self.spec
+        cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
+        clean_up(cleanup, found, self.around, self.log)
+        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice)
         return self.result(
             found.kind,
             found.error + left,
@@ -223,6 +232,7 @@ class Attempt:
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
+            value=self.markers.result,
         )
 
     def out_of_memory(self) -> EndedByUs | None:

@@ -124,8 +124,12 @@ def bases(data_dir: Path) -> dict[str, str]:
 
 
 def make_bases(of: dict[str, str]) -> None:
+    """Before there are runners, two of which might each take the other's for finished. If one cannot be made any more,
+    those say so.
+    """
     for controller, base in of.items():
-        cgroups.make_base(base, controller)
+        with suppress(OSError):
+            cgroups.make_base(base, controller)
 
 
 def sweep(of: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jobs.execution.masking import masked
 from jobs.execution.program import StartError, program_of
-from jobs.execution.rundir import SPEC, WORK, RunDir
+from jobs.execution.rundir import SPEC, WORK, RunDir, told_by
 from jobs.execution.spec import FormatError, Spec
 
 
@@ -57,7 +57,7 @@ def _of(spec: Spec, path: str) -> Conditions:
         argv = program_of(spec, path).argv
     except StartError:  # its file is gone, by which it was decided how to run it
         argv = [spec.body]
-    given = {**spec.env, "ROTA_WORKSPACE": workspace}
+    given = {**spec.env, **told_by(path)}
     return Conditions(
         argv=tuple(map(_text, argv)),
         working_directory=_text(spec.working_directory or workspace),

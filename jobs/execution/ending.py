@@ -66,3 +66,24 @@ class Ending:
         found = descendants(os.getpid())
         self._seen.update((one.pid, one.started) for one in found)
         return found
+
+
+def end_all() -> dict[int, int]:
+    """Kill whatever descends from this process, until nothing does. Returns by process id how its children ended, as
+    wait() tells it.
+    """
+    ended: dict[int, int] = {}
+    while True:
+        found = descendants(os.getpid())
+        kill_children()
+        if list(send_all(found, signal.SIGKILL)):
+            return ended  # of another user: not ours to end
+        options = 0  # wait for one, then take all that have ended: a look at thousands for each of them takes hours
+        while True:
+            try:
+                pid, status = os.waitpid(-1, options)
+            except ChildProcessError:
+                return ended
+            if pid == 0:
+                break
+            ended[pid], options = status, os.WNOHANG

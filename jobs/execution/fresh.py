@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
-kept: list[dict[str, Any]] = []  # what a finalisation need not free in each job, page by page of a copy
+kept: list[Any] = []  # what a finalisation need not free in each job, page by page of a copy
 lacking = "there was no warm launcher"  # while there is none, why
 
 
@@ -49,13 +49,15 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    kept.extend(dict(vars(sys.modules[name])) for name in shelf.bare if name in sys.modules)
-    end_before_us()
+    for name in shelf.bare & sys.modules.keys():  # of what a script may change nothing is kept
+        kept.extend(one for one in vars(sys.modules[name]).values() if not isinstance(one, list | dict | set))
     seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
 
 
-def end_before_us() -> None:
-    """Of what C libraries do at the exit, do only what was registered after this: not what was loaded in advance."""
+def end_here() -> None:
+    """Of what C libraries do at the exit, do only what is registered after this: those that were loaded before have
+    nothing but memory to give back.
+    """
     if on_exit := getattr(LIBC, "on_exit", None):
         on_exit(LIBC._exit, None)
         LIBC.__cxa_atexit(LIBC.fflush, None, None)  # which comes first, and is done by any exit

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from jobs.core.records import Allocation, Outcome
+from jobs.core.running import USUAL_RUN, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,9 @@ class Launch:
     """All that is needed to run one attempt. Durations are seconds, moments aware UTC datetimes.
 
     kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
-    memory_limit_mb: what is reserved, 0 if the job does not say. start_before: after it nothing is
+    memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
+    upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -42,8 +44,11 @@ class Launch:
     kill_grace_seconds: float = 10.0
     memory_limit_mb: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
+    run: RunOptions = USUAL_RUN
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
+    output_cap_bytes: int = 100 * 1024 * 1024
+    upstream_results: str = ""
     start_before: datetime | None = None
     fence: int | None = None
 

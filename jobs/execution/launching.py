@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ sys.path.insert(0, sys.argv[1])
 from jobs.execution.shelf import Recorder
 recorder = Recorder(bare)
 from jobs.execution.preload import main
-main(int(sys.argv[2]), recorder, path)
+main(int(sys.argv[2]), recorder, path, sys.argv[3:])
 """
 PROJECT = Path(__file__).resolve().parents[2]
 END_SECONDS = 10.0
@@ -55,11 +56,13 @@ class Refused:
 class LauncherProcess:
     """A launcher that runs. It is isolated from the service's environment, path and terminal, and ends with it."""
 
-    def __init__(self, python: str, log: Path, *, warm: bool = False) -> None:
-        """OSError if `python` cannot be started. warm: begun as scripts are, to become one."""
+    def __init__(self, python: str, log: Path, *, warm: bool = False, imports: Sequence[str] = ()) -> None:
+        """OSError if `python` cannot be started. warm: begun as scripts are, to become one; `imports`: modules that it
+        loads in advance besides those that it always does.
+        """
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = ["-c", WARM_MAIN] if warm else ["-I", "-S", "-X", "utf8", "-c", MAIN]
-        command = [python, *program, str(PROJECT), str(theirs.fileno())]
+        command = [python, *program, str(PROJECT), str(theirs.fileno()), *imports]
         try:
             with theirs, log.open("ab") as errors:
                 self.process = subprocess.Popen(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jobs.execution.cgroups import write
 from jobs.execution.program import StartError, explained
+from jobs.execution.rundir import OUTPUT, SCRIPTS, WORK
 from jobs.execution.spec import Spec
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -118,10 +119,14 @@ def become(user: User) -> None:
 # --- The user's files ---
 
 
-def hand_over(rundir: str, workspace: str, scripts: str, user: User) -> None:
-    """Give the user the workspace, and the way to it and to its script; all else in the run directory stays closed."""
-    os.chown(workspace, user.uid, user.gid)
+def hand_over(rundir: str, user: User) -> None:
+    """Give the user the workspace and the folder for what is kept, and the way to these and to its script; all else in
+    the run directory stays closed.
+    """
+    for folder in (WORK, OUTPUT):
+        os.chown(f"{rundir}/{folder}", user.uid, user.gid)
     give_way(rundir, user, 0o710)
+    scripts = f"{rundir}/{SCRIPTS}"
     with suppress(FileNotFoundError):  # a command has none
         give_way(scripts, user, 0o750)
         for name in os.listdir(scripts):  # noqa: PTH208 pathlib costs start-up

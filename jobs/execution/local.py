@@ -6,7 +6,7 @@ The order of the steps, and what a crash between any two of them means, is docs/
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,11 +23,18 @@ from jobs.execution.watcher import Watcher
 
 class LocalExecutor:
     def __init__(
-        self, data_dir: Path, report: Callable[[Report], None], *, node: str, python: str = sys.executable
+        self,
+        data_dir: Path,
+        report: Callable[[Report], None],
+        *,
+        node: str,
+        python: str = sys.executable,
+        warm_imports: Sequence[str] = (),
     ) -> None:
         """`report` is called in the executor's thread; it must not wait for anything, least of all for this object.
 
-        node: its name, for ROTA_NODE. python: runs the launcher and the scripts.
+        node: its name, for ROTA_NODE. python: runs the launcher and the scripts. warm_imports: modules to
+        load before scripts that start warm do.
         """
         self._data_dir = data_dir
         self._runs = data_dir / "runs"
@@ -40,7 +47,9 @@ class LocalExecutor:
             self._watcher,
             report,
             self._runs,
-            start_launcher=lambda warm: LauncherProcess(python, self._logs / "launcher.log", warm=warm),
+            start_launcher=lambda warm: LauncherProcess(
+                python, self._logs / "launcher.log", warm=warm, imports=warm_imports if warm else ()
+            ),
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,
             cgroups=self._cgroups,
@@ -51,6 +60,7 @@ class LocalExecutor:
         for folder in (self._data_dir, self._runs, self._logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         cgroup_search.sweep(self._cgroups)
+        cgroup_search.make_bases(self._cgroups)
         self._loop.start()
 
     def close(self) -> None:

@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 from jobs.execution import fresh, launcher
 from jobs.execution.shelf import Recorder
@@ -27,27 +26,43 @@ MODULES = """
 """
 
 
-def main(fd: int, recorder: Recorder, path: list[str]) -> None:
-    """As that of the launcher. `path`: sys.path as the interpreter made it."""
+def main(fd: int, recorder: Recorder, path: list[str], wished: list[str]) -> None:
+    """As that of the launcher. `path`: sys.path as the interpreter made it; `wished`: more modules to load."""
     known = states(path)
-    launcher.main(fd, loading(recorder, path), lambda: states(path) != known)
+    launcher.main(fd, loading(recorder, path, wished), lambda: states(path) != known)
 
 
-def loading(recorder: Recorder, path: list[str]) -> Iterator[None]:
+def loading(recorder: Recorder, path: list[str], wished: list[str]) -> Iterator[None]:
     """When it is through, scripts may start warm."""
     if why := why_never():
         fresh.lacking = why
         return
     fresh.lacking = "the warm launcher had only just begun"
+    sys.dont_write_bytecode = True  # a __pycache__ that is made among the packages would look like one of them
     for name in MODULES.split():
-        with suppress(ImportError):  # a Python may be built without one
-            __import__(name)
+        load(name, loud=False)  # a Python may be built without one
         yield
+    fresh.end_here()
+    for name in wished:
+        load(name, loud=True)
+        if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 pathlib costs start-up
+            fresh.lacking = f"{name}, loaded in advance, has started a thread, and a fork has none of them"
+            return
+        yield
+    sys.dont_write_bytecode = False
     shelf = recorder.shelf()
     fresh.note(path, shelf)
     shelf.begin()
     gc.collect()
     gc.freeze()
+
+
+def load(name: str, *, loud: bool) -> None:
+    try:
+        __import__(name)
+    except Exception as error:  # noqa: BLE001 it is not ours: the script that imports it will see
+        if loud:
+            print(f"{name} is not loaded in advance: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 a log
 
 
 def why_never() -> str:

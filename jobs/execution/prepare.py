@@ -12,11 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from jobs.execution import moment
+from jobs.execution.environment import slots
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.program import script_file
 from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
+MEGABYTE = 1024 * 1024
+UPSTREAMS = "upstreams.json"
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 
@@ -33,7 +36,12 @@ def prepare(
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
+        if launch.kind == "script" or launch.upstream_results:
+            rundir.make_dir(SCRIPTS)
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
+        if launch.upstream_results:
+            write_file(rundir, UPSTREAMS, launch.upstream_results)
+            env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{SCRIPTS}/{UPSTREAMS}"}
         spec = spec_of(launch, body, env, python, cgroups or {})
         rundir.write_json(SPEC, spec.to_json())
     if spec.run_as:
@@ -67,7 +75,7 @@ def set_aside(path: Path) -> None:
 
 
 def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgroups: Mapping[str, str]) -> Spec:
-    now = moment.now()
+    now, run = moment.now(), launch.run
     return Spec(
         token=launch.token,
         instance_id=launch.instance_id,
@@ -78,12 +86,25 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),
-        nice=UNPINNED_NICE if launch.allocation.virtual else 0,
+        start=run.start,
+        nice=min(19, run.nice + (UNPINNED_NICE if launch.allocation.virtual else 0)),
+        io_priority=run.io_priority,
+        umask=int(run.umask, 8),
+        run_as=run.run_as,
+        working_directory=run.working_directory,
+        memory_limit_bytes=launch.memory_limit_mb * MEGABYTE,
+        cpu_slots=slots(launch),
+        max_processes=run.max_processes,
+        max_file_bytes=run.max_file_mb * MEGABYTE if run.max_file_mb else None,
         timeout_seconds=launch.timeout_seconds,
         kill_grace_seconds=launch.kill_grace_seconds,
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
         log_cap_bytes=launch.log_cap_bytes,
+        output_cap_bytes=launch.output_cap_bytes,
         keep_workspace=launch.keep_workspace,
+        cleanup_command=run.cleanup_command,
+        cleanup_after=list(run.cleanup_after),
+        cleanup_timeout_seconds=run.cleanup_timeout_seconds,
         cgroups=dict(cgroups),
     )
 
@@ -97,12 +118,15 @@ def cores_to_pin(launch: Launch) -> list[int] | None:
 
 def write_script(rundir: RunDir, text: str) -> str:
     """Write the script and return the name of its file, by which the runner sees how to run it."""
-    rundir.make_dir(SCRIPTS)
     name = script_file(text)
+    write_file(rundir, name, text)
+    return name
+
+
+def write_file(rundir: RunDir, name: str, text: str) -> None:
     fd = rundir.open(f"{SCRIPTS}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
         os.fchmod(fd, PRIVATE_DIR)  # may be executed
     finally:
         os.close(fd)
-    return name

@@ -44,14 +44,18 @@ def explained(file: str, error: OSError) -> StartError:
 def program_of(spec: Spec, rundir_path: str) -> Program:
     """StartError if a file that decides it cannot be read."""
     if spec.kind == "command":
-        shell = next((shell for shell in SHELLS if os.access(shell, os.X_OK)), SHELLS[-1])
-        return Program(shell, [shell, "-c", spec.body])
+        return shell(spec.body)
     if spec.kind == "script":
         path = f"{rundir_path}/{SCRIPTS}/{spec.body}"
         return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else Program(path, [path])
     if spec.kind == "script_path":
         return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
     raise StartError(spec.kind, "is no kind of job; expected script, script_path or command")
+
+
+def shell(command: str) -> Program:
+    file = next((shell for shell in SHELLS if os.access(shell, os.X_OK)), SHELLS[-1])
+    return Program(file, [file, "-c", command])
 
 
 def interpreted(spec: Spec, path: str) -> Program:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import selectors
+from collections.abc import Callable
 
 from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
 
@@ -14,8 +15,12 @@ READ_BYTES = 65536  # what a pipe usually holds
 class Pump:
     """Reads both pipes whenever they have something, so that the job never waits for a reader."""
 
-    def __init__(self, log: LogWriter, selector: selectors.BaseSelector) -> None:
+    def __init__(
+        self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], object] = bool
+    ) -> None:
+        """`on_stdout` is given what comes by standard output, too."""
         self._log = log
+        self._on_stdout = on_stdout
         self._selector = selector
         self.stdout, self.stderr = (self._pipe(stream) for stream in (STDOUT, STDERR))
 
@@ -39,6 +44,8 @@ class Pump:
             return False
         if data:
             self._log.write(stream, data)
+            if stream == STDOUT:
+                self._on_stdout(data)
             return True
         self._log.flush(stream)
         self._selector.unregister(fd)

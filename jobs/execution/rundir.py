@@ -8,6 +8,8 @@
                   where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
     log/          what the job printed, if anything: see log.py
     samples       cores and memory that it used, over its time: see samples.py
+    progress.json how far it says to be: see markers.py
+    output/       the files that it wants kept: see outputs.py
     result.json   how it ended; its space is taken at the start, as result.json.tmp
     work/         the job's workspace
 
@@ -25,15 +27,27 @@ import signal
 import stat
 from typing import Any, Self
 
-SPEC, STARTED, RESULT = "spec.json", "started.json", "result.json"
+SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
-SCRIPTS, LOG, WORK, SAMPLES = "job", "log", "work", "samples"
+SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
+PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 MAX_FILE_BYTES = 1 << 20
 MAX_SPEC_BYTES = 16 << 20  # an environment as large as exec takes, written in escapes
 NOT_ORDINARY = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a FIFO or a socket", errno.EISDIR: "a directory",
                 errno.EACCES: "what its owner may not open"}  # fmt: skip
+
+
+def told_by(path: str) -> dict[str, str]:
+    """What a job is told of the run directory `path`, as variables."""
+    work = f"{path}/{WORK}"
+    return {
+        "ROTA_WORKSPACE": work,
+        "ROTA_OUTPUT": f"{path}/{OUTPUT}",
+        "ROTA_PROGRESS_FILE": f"{work}/{PROGRESS_FILE}",
+        "ROTA_RESULT_FILE": f"{work}/{RESULT_FILE}",
+    }
 
 
 class BrokenFileError(ValueError):

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from jobs.execution import cgroups
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
+from jobs.execution.ending import end_all
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.spec import Result, Spec
-from jobs.execution.tree import descendants, kill_children, send_all
 
 RESERVE_BYTES = 16_384
 RESULT_TRIES, RESULT_PAUSE_SECONDS = 300, 1.0  # a full or broken disk is given five minutes
@@ -59,18 +59,6 @@ def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], 
         refused = isinstance(error, OSError) and started_at is None
         result = Result(token, "lost", time.time(), sentence, started_at=started_at, node_refused=refused)
         return spec, result, lambda: False
-
-
-def end_all() -> None:
-    while True:
-        found = descendants(os.getpid())
-        kill_children()
-        if list(send_all(found, signal.SIGKILL)):
-            return  # of another user: not ours to end
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
 
 
 # --- The result ---

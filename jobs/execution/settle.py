@@ -93,6 +93,7 @@ def outcome_of(result: Result) -> Outcome:
         cpu_seconds=result.cpu_seconds,
         peak_memory_bytes=result.peak_memory_bytes,
         descendants_ended=result.descendants_ended,
+        result=result.value,
     )
 
 

@@ -58,7 +58,11 @@ class Spec:
     kill_grace_seconds: float = 10.0
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
+    output_cap_bytes: int = 100 * 1024 * 1024
     keep_workspace: bool = False
+    cleanup_command: str = ""
+    cleanup_after: list[str] = field(default_factory=list)
+    cleanup_timeout_seconds: float = 60.0
     start: str = "auto"
     memory_limit_bytes: int = 0
     cpu_slots: int = 0
@@ -85,6 +89,7 @@ class Result:
     """How the attempt ended. `kind` is a value of OutcomeKind; moments are seconds since the epoch.
 
     node_refused: the machine did not give what the start needed.
+    value: the JSON that the job gave as its result.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
     start_method: "warm" or "cold", as it was started, "" if it was not. start_note: why cold, where warm was wished.
     """
@@ -100,6 +105,7 @@ class Result:
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
     descendants_ended: int = 0
+    value: str = ""
     node_refused: bool = False
     log: dict[str, Any] = field(default_factory=dict)
     start_method: str = ""

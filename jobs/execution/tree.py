@@ -155,11 +155,13 @@ def kill_children() -> None:
     """KILL this process's own children and their groups, by looks so short that even a process that does nothing but
     fork and exit, to be somebody else each time, is hit. Not for one that has children to keep.
     """
+    own = os.getpgrp()
     for _ in range(QUICK_LOOKS):
+        groups = {own}  # each once: to kill one of thousands takes a millisecond
         for pid in children_of(os.getpid()):
             try:
-                group = os.getpgid(pid)
-                if group != os.getpgrp():
+                if (group := os.getpgid(pid)) not in groups:
+                    groups.add(group)
                     kill_group(group)
                 os.kill(pid, signal.SIGKILL)  # surely this one: nobody else reaps it
             except (ProcessLookupError, PermissionError):

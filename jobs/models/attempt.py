@@ -32,6 +32,7 @@ class Attempt(models.Model):
     cpu_seconds = models.FloatField(null=True, blank=True)
     peak_memory_bytes = models.BigIntegerField(null=True, blank=True)
     descendants_ended = models.PositiveIntegerField(default=0)
+    result = models.TextField(blank=True, default="", help_text="JSON that the job gave.")
 
     class Meta:
         constraints = [

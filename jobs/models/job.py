@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from jobs.core.policies import UpstreamRule
+from jobs.core.running import CleanupAfter, IoPriority, StartMethod
+
+
+def all_ends() -> list[str]:
+    return [end.value for end in CleanupAfter]
 
 
 class Job(models.Model):
@@ -31,7 +36,7 @@ class Job(models.Model):
     body = models.TextField(help_text="The script's text, its path, or the command line.")
     environment = models.JSONField(default=dict, blank=True, help_text="Variables added to the job's environment.")
     cores = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
-    memory_mb = models.PositiveIntegerField(default=0, help_text="Reserved, not enforced. 0 reserves none.")
+    memory_mb = models.PositiveIntegerField(default=0, help_text="Reserved, and a limit. 0: neither.")
     timeout_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001)])
     kill_grace_seconds = models.FloatField(default=10.0, validators=[MinValueValidator(0.0)])
     priority = models.PositiveSmallIntegerField(choices=Priority.choices, default=Priority.MEDIUM)
@@ -65,6 +70,21 @@ class Job(models.Model):
         default=UpstreamRule.ALL_SUCCESS.value,
     )
     not_before = models.CharField(max_length=8, blank=True, default="", help_text="Time of day, in its root's zone.")
+    start = models.CharField(
+        max_length=4, choices=[(s.value, s.value) for s in StartMethod], default=StartMethod.AUTO.value
+    )
+    working_directory = models.CharField(max_length=1000, blank=True, default="", help_text="Empty: its own.")
+    run_as = models.CharField(max_length=32, blank=True, default="", help_text="A user, where the service is root.")
+    umask = models.CharField(max_length=4, default="022", help_text="Octal.")
+    nice = models.SmallIntegerField(default=0, validators=[MinValueValidator(-20), MaxValueValidator(19)])
+    io_priority = models.CharField(
+        max_length=6, choices=[(p.value, p.value) for p in IoPriority], default=IoPriority.NORMAL.value
+    )
+    max_processes = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    max_file_mb = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    cleanup_command = models.TextField(blank=True, default="", help_text="Run when an attempt has ended.")
+    cleanup_after = models.JSONField(default=all_ends, blank=True, help_text="Which ends it follows.")
+    cleanup_timeout_seconds = models.FloatField(default=60.0, validators=[MinValueValidator(0.001)])
     keep_workspace = models.BooleanField(null=True, blank=True, help_text="Empty: as the site's setting says.")
     tags = models.JSONField(default=list, blank=True)
     notify_email = models.TextField(blank=True, default="", help_text="Told when an instance fails for good.")
@@ -94,6 +114,7 @@ class Job(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(cores__gte=1), name="job_needs_a_core"),
             models.CheckConstraint(condition=Q(priority__lte=3), name="job_priority_known"),
+            models.CheckConstraint(condition=Q(nice__gte=-20) & Q(nice__lte=19), name="job_nice_known"),
             models.CheckConstraint(
                 condition=Q(timeout_seconds__isnull=True) | Q(timeout_seconds__gt=0), name="job_timeout_positive"
             ),

@@ -7,21 +7,25 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from jobs import models
+from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
+from jobs.store import results
 
 MEGABYTE = 1024 * 1024
 
 
 def launches(tokens: Sequence[str]) -> list[Launch]:
-    """Of attempts that are `starting` in the store. One query, whatever their number; none for none."""
+    """Of attempts that are `starting` in the store. Three queries at most, whatever their number; none for none."""
     if not tokens:
         return []
-    rows = models.Attempt.objects.filter(token__in=tokens).select_related("instance__job")
-    return [_launch(row) for row in rows.order_by("pk")]
+    found = models.Attempt.objects.filter(token__in=tokens).select_related("instance__job")
+    rows = list(found.order_by("pk"))
+    given = results.of_upstreams([row.instance for row in rows])
+    return [_launch(row, given.get(row.instance_id, "")) for row in rows]
 
 
-def _launch(attempt: models.Attempt) -> Launch:
+def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
     return Launch(
         instance_id=instance.pk,
@@ -37,7 +41,10 @@ def _launch(attempt: models.Attempt) -> Launch:
         kill_grace_seconds=job.kill_grace_seconds,
         memory_limit_mb=attempt.memory_mb,
         env=dict(job.environment),
+        run=running.options_of(job),
         keep_workspace=settings.KEEP_WORKSPACES if job.keep_workspace is None else job.keep_workspace,
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,
+        output_cap_bytes=settings.OUTPUT_CAP_MB * MEGABYTE,
+        upstream_results=upstream_results,
         fence=attempt.pk,
     )

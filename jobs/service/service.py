@@ -39,7 +39,9 @@ class Service:
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )
-        self.executor = LocalExecutor(settings.DATA_DIR, self._reported, python=sys.executable, node=node_name)
+        self.executor = LocalExecutor(
+            settings.DATA_DIR, self._reported, python=sys.executable, node=node_name, warm_imports=settings.WARM_IMPORTS
+        )
         self._notices = Notices()
         self._checkpointer = Checkpointer()
         self._deletions = Deletions()

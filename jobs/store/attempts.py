@@ -45,8 +45,8 @@ ATTEMPT = RowsStatement(
     {"instance_id": "int", "number": "int", "token": "text", "node_id": "int", "created_at": "moment", **_HELD},
     """
     INSERT INTO jobs_attempt (instance_id, number, token, node_id, created_at, cores, virtual_cores, memory_mb,
-        status, outcome, error, descendants_ended)
-    SELECT instance_id, number, token, node_id, created_at, cores, virtual, memory_mb, 'starting', '', '', 0
+        status, outcome, error, descendants_ended, result)
+    SELECT instance_id, number, token, node_id, created_at, cores, virtual, memory_mb, 'starting', '', '', 0, ''
     FROM {rows}
     RETURNING instance_id
     """,
@@ -72,13 +72,14 @@ FINISH_ATTEMPT = RowsStatement(
         "cpu": "real",
         "peak": "int",
         "descendants": "int",
+        "result": "text",
         **_ENDING,
     },
     """
     UPDATE jobs_attempt SET status = 'ended', outcome = v.outcome, ended_at = v.ended_at,
         started_at = COALESCE(v.started_at, jobs_attempt.started_at), exit_code = v.exit_code, signal = v.signal,
         error = v.error, duration_seconds = v.duration, cpu_seconds = v.cpu, peak_memory_bytes = v.peak,
-        descendants_ended = v.descendants
+        descendants_ended = v.descendants, result = v.result
     FROM {rows} WHERE jobs_attempt.token = v.token AND jobs_attempt.status <> 'ended'
     RETURNING jobs_attempt.token
     """,
@@ -169,6 +170,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
             d.outcome.cpu_seconds,
             d.outcome.peak_memory_bytes,
             d.outcome.descendants_ended,
+            d.outcome.result,
             d.outcome.exit_code,
             d.outcome.signal,
             d.outcome.error,

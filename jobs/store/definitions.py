@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import F
 
+from jobs.core.running import RUN_FIELDS
 from jobs.models import Dependency, Job, Schedule
 from jobs.store import schedules
 from jobs.store.events import NewEvent, record
@@ -143,5 +144,5 @@ def _set_upstreams(job_id: int, upstreams: Iterable[int]) -> bool:
 
 
 def _columns(spec: JobSpec) -> dict[str, Any]:
-    values = {name: getattr(spec, name) for name in _COLUMNS}
+    values = {name: getattr(spec, name) for name in _COLUMNS} | {name: getattr(spec.run, name) for name in RUN_FIELDS}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -10,6 +10,7 @@ from jobs.core.catchup import CatchUp
 from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
+from jobs.core.running import USUAL_RUN, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class JobSpec:
     upstreams: tuple[int, ...] = ()
     upstream_rule: str = UpstreamRule.ALL_SUCCESS
     not_before: str = ""
+    run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""

@@ -34,6 +34,8 @@ def test_environment_is_exactly_the_documented_one(node, monkeypatch):
         "ROTA_INSTANCE_ID": "1", "ROTA_JOB_ID": "7", "ROTA_JOB_NAME": "a job", "ROTA_ATTEMPT": "3",
         "ROTA_LOGICAL_AT": "2030-01-02T03:04:05+00:00", "ROTA_NODE": "here", "ROTA_FENCE": "12", "ROTA_CORES": "0,1",
         "ROTA_TOKEN": ref.token, "ROTA_WORKSPACE": f"{node.path(ref)}/work",
+        "ROTA_OUTPUT": f"{node.path(ref)}/output", "ROTA_PROGRESS_FILE": f"{node.path(ref)}/work/.rota-progress",
+        "ROTA_RESULT_FILE": f"{node.path(ref)}/work/.rota-result",
         "JOB_ID": "7", "JOB_INSTANCE_ID": "1", "CPU_LIMIT": "3", "MEMORY_LIMIT_MB": "256",
     }  # fmt: skip
 

@@ -50,7 +50,8 @@ def test_environment_is_what_the_spec_says(attempt):
     added_by_bash = {"PWD", "SHLVL", "_", "LC_CTYPE"}
     assert {k: v for k, v in env.items() if k not in added_by_bash} == {
         "PATH": os.defpath, "ROTA_TOKEN": running.token, "PYTHONUNBUFFERED": "1", "MINE": "ż $(x)",
-        "ROTA_WORKSPACE": workspace,
+        "ROTA_WORKSPACE": workspace, "ROTA_OUTPUT": f"{running.path}/output",
+        "ROTA_PROGRESS_FILE": f"{workspace}/.rota-progress", "ROTA_RESULT_FILE": f"{workspace}/.rota-result",
     }  # fmt: skip
     assert env["PWD"] == workspace
 

@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 
 import pytest
 
-from jobs.execution import attempt, fresh, preload, titles, warm
+from jobs.execution import attempt, fresh, log, preload, titles, warm
+from jobs.execution.launching import LauncherProcess
 from jobs.execution.program import Program, StartError
 from jobs.execution.rundir import RESULT
 from jobs.execution.spec import Result, Spec
@@ -153,18 +155,45 @@ def test_commands_do_not_start_the_warm_launcher(node):
     assert node.executor._starter._lines[True].launcher is None
 
 
-def test_installed_package_is_seen_at_once(tmp_path, monkeypatch):
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """site-packages of a Python of its own, which is that of the test's launchers."""
     folder = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     monkeypatch.setattr(sys, "executable", str(folder / "bin/python"))
-    twice = Twice(tmp_path)
-    try:
-        [packages] = folder.glob("lib/*/site-packages")
+    return next(folder.glob("lib/*/site-packages"))
+
+
+def test_launcher_ends_when_a_package_was_installed(tmp_path, packages):
+    with closing(Twice(tmp_path)) as twice:
         (packages / "new.pth").write_text("import sys; sys.installed = 1\n")
         twice.launcher.ask(tmp_path)
         until(lambda: not process(twice.launcher.process.pid).alive)
-    finally:
-        twice.close()
+
+
+def test_changed_module_is_loaded_anew(tmp_path, packages):
+    (packages / "mine.py").write_text("print('loading'); N = 1")
+    with closing(Twice(tmp_path, ["mine"])) as twice:
+        script = "import mine\nprint(mine.N)"
+        assert seen_text(twice, script) == "1\n"
+        (packages / "mine.py").write_text("print('again'); N = 22")
+        assert seen_text(twice, script) == "again\n22\n"
+
+
+def test_module_that_starts_a_thread_ends_warm_starts(tmp_path, packages):
+    (packages / "busy.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(99,), daemon=True).start()"
+    )
+    launcher = LauncherProcess(sys.executable, tmp_path / "log", warm=True, imports=["no_such", "busy"])
+    with closing(Twice(tmp_path, launcher=launcher)) as twice:
+        until(lambda: "busy, loaded in advance, has started a thread" in twice.run("", "auto").start_note)
+    assert "no_such is not loaded in advance: ModuleNotFoundError" in (tmp_path / "log").read_text()
+
+
+def seen_text(twice, script):
+    path, runner = twice.ask(script, "warm")
+    assert twice.result(path, runner).start_method == "warm"
+    return log.read_text(path).text
 
 
 def test_start_that_fails_warm_begins_cold(monkeypatch):
@@ -176,8 +205,8 @@ def test_start_that_fails_warm_begins_cold(monkeypatch):
     monkeypatch.setattr(attempt, "start_job", start)
     monkeypatch.setattr(attempt, "why_cold", lambda *_: "")
     one = attempt.Attempt.__new__(attempt.Attempt)
-    one.spec = None
-    assert one.fork(None, None) == "its warm start failed: python: OSError: no such call"
+    one.spec = one.around = None
+    assert one.fork(None) == "its warm start failed: python: OSError: no such call"
     assert one.job == 7
 
 

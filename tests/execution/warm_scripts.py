@@ -279,7 +279,7 @@ import json.decoder, json
 print(json.decoder is json.JSONDecoder)
 import enum, signal, re, dataclasses, pickle, copyreg
 print(isinstance(signal.SIGINT, enum.IntEnum))
-print(pickle.loads(pickle.dumps(re.compile('a'))), sorted(map(str, copyreg.dispatch_table)))
+print(pickle.loads(pickle.dumps(re.compile('a'))), re.Pattern in copyreg.dispatch_table)
 """,
     "missing_module": "import no_such_module_at_all",
     "site_packages": """

@@ -63,6 +63,17 @@ class ListedJob(Schema):
     depends_on: list[int]
     upstream_rule: str
     not_before: str
+    start: str
+    working_directory: str
+    run_as: str
+    umask: str
+    nice: int
+    io_priority: str
+    max_processes: int | None
+    max_file_mb: int | None
+    cleanup_command: str
+    cleanup_after: list[str]
+    cleanup_timeout_seconds: float
     keep_workspace: bool | None
     notify_email: str
     notify_webhook: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ninja import Schema
 
 from jobs.api.answers.moment import Moment
@@ -25,6 +27,18 @@ class AttemptAnswer(Schema):
     cpu_seconds: float | None
     peak_memory_bytes: int | None
     descendants_ended: int
+    result: Any
+
+
+class OutputAnswer(Schema):
+    name: str
+    size_bytes: int
+    modified_at: Moment
+
+
+class OutputsAnswer(Schema):
+    number: int
+    outputs: list[OutputAnswer]
 
 
 class SampleAnswer(Schema):

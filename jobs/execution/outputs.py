@@ -1,0 +1,131 @@
+"""The files that a job leaves in `$ROTA_OUTPUT`, which is the folder output/ of the run directory.
+
+They are kept with the attempt, up to a number of bytes and of files; at its end the runner removes what is beyond, the
+largest first. Links, sockets and FIFOs are never followed or opened, and removed. Standard library only.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from jobs.execution.rundir import OUTPUT, NotAFileError, RunDir, open_directory
+
+MOST_FILES = 1000
+MOST_LEVELS = 20
+MOST_SAID = 10
+
+
+class OutputFile(NamedTuple):
+    """`name`: its path in the folder, with `/` between; `modified_at`: seconds since the epoch."""
+
+    name: str
+    size: int
+    modified_at: float
+
+
+def listed(path: str | os.PathLike[str]) -> list[OutputFile]:
+    """Those in the run directory `path`, by name, at most MOST_FILES; none if there is no such folder (any more)."""
+    try:
+        fd = open_directory(f"{os.fspath(path)}/{OUTPUT}")
+    except FileNotFoundError:
+        return []
+    try:
+        return sorted(files_in(fd))
+    finally:
+        os.close(fd)
+
+
+def files_in(fd: int) -> list[OutputFile]:
+    found: list[OutputFile] = []
+    for name, entry in walk(fd):
+        if stat.S_ISREG(entry.st_mode):
+            found.append(OutputFile(name, entry.st_size, entry.st_mtime))
+            if len(found) >= MOST_FILES:
+                break
+    return found
+
+
+def open_output(path: str | os.PathLike[str], name: str) -> int:
+    """Descriptor of a file, to be closed by the caller. FileNotFoundError for anything else: step by step, so that no
+    link on the way leads out of the folder.
+    """
+    folders, _, file = name.rpartition("/")
+    steps = [part for part in folders.split("/") if part] if folders else []
+    if file in ("", ".", "..") or any(part in (".", "..") for part in steps) or "\0" in name:
+        raise FileNotFoundError(errno.ENOENT, "no such output", name)
+    at = open_directory(f"{os.fspath(path)}/{OUTPUT}")
+    try:
+        for part in steps:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=at)
+            os.close(at)
+            at = inner
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
+    except OSError as error:
+        raise FileNotFoundError(errno.ENOENT, "no such output", name) from error
+    finally:
+        os.close(at)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise FileNotFoundError(errno.ENOENT, "no such output", name)
+    return fd
+
+
+def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> None:
+    """At the end of an attempt: keep what may be kept, remove the rest and say so. An empty folder goes."""
+    try:
+        fd = rundir.open(OUTPUT, os.O_RDONLY | os.O_DIRECTORY)
+    except (OSError, NotAFileError):  # the job has removed it
+        return
+    try:
+        gone = trim(fd, cap_bytes)
+        for line in gone[:MOST_SAID]:
+            notice(line)
+        if len(gone) > MOST_SAID:
+            notice(f"and {len(gone) - MOST_SAID} more outputs were not kept")
+    except OSError as error:
+        notice(f"outputs could not be looked through: {error.strerror}")
+    finally:
+        os.close(fd)
+    try:
+        os.rmdir(OUTPUT, dir_fd=rundir.fd)
+    except OSError:
+        return  # it has something in it
+
+
+def trim(fd: int, cap_bytes: int) -> list[str]:
+    """Remove what is no file, and files until the rest fits; sentences about what was removed."""
+    said, files, total = [], [], 0
+    for name, entry in list(walk(fd)):
+        if stat.S_ISREG(entry.st_mode):
+            files.append((entry.st_size, name))
+            total += entry.st_size
+        elif not stat.S_ISDIR(entry.st_mode):
+            os.unlink(name, dir_fd=fd)
+            said.append(f"output {name!r} was not kept: it is no file")
+    files.sort()
+    while files and (total > cap_bytes or len(files) > MOST_FILES):
+        size, name = files.pop()
+        os.unlink(name, dir_fd=fd)
+        total -= size
+        why = f"together they may have {cap_bytes:,}" if total + size > cap_bytes else f"there may be {MOST_FILES:,}"
+        said.append(f"output {name!r} of {size:,} bytes was not kept: {why}")
+    return said
+
+
+def walk(fd: int, under: str = "", level: int = 0) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below the folder with its path; folders after what is in them. Not into links."""
+    with os.scandir(fd) as entries:
+        here = sorted((entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
+    for name, found in here:
+        path = f"{under}{name}"
+        if stat.S_ISDIR(found.st_mode) and level < MOST_LEVELS:
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=fd)
+            try:
+                yield from walk(inner, f"{path}/", level + 1)
+            finally:
+                os.close(inner)
+        yield path, found

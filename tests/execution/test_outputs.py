@@ -1,0 +1,80 @@
+"""The files that a job leaves in its output folder."""
+
+import os
+
+import pytest
+
+from jobs.execution.outputs import MOST_FILES, listed, open_output, settle
+from jobs.execution.rundir import RunDir
+
+
+@pytest.fixture
+def left(tmp_path):
+    (tmp_path / "output" / "plots").mkdir(parents=True)
+    return tmp_path / "output"
+
+
+def settled(folder, cap=1000):
+    said = []
+    with RunDir(str(folder.parent)) as rundir:
+        settle(rundir, cap, said.append)
+    return said
+
+
+def test_files_are_listed_with_their_paths(left):
+    (left / "b.txt").write_text("22")
+    (left / "plots" / "a.png").write_text("1")
+    assert [(one.name, one.size) for one in listed(left.parent)] == [("b.txt", 2), ("plots/a.png", 1)]
+
+
+def test_no_folder_is_no_output(tmp_path):
+    assert listed(tmp_path) == []
+
+
+def test_the_largest_goes_first_when_all_is_too_much(left):
+    for name, size in (("a", 400), ("b", 700), ("c", 300)):
+        (left / name).write_text("x" * size)
+    assert settled(left) == ["output 'b' of 700 bytes was not kept: together they may have 1,000"]
+    assert [one.name for one in listed(left.parent)] == ["a", "c"]
+
+
+def test_too_many_files_are_not_kept(left):
+    for n in range(MOST_FILES + 2):
+        (left / str(n)).touch()
+    assert len(settled(left)) == 2
+    assert len(listed(left.parent)) == MOST_FILES
+
+
+def test_what_is_no_file_goes(left):
+    (left / "link").symlink_to("/etc/passwd")
+    os.mkfifo(left / "plots" / "fifo")
+    assert len(settled(left)) == 2
+    assert listed(left.parent) == []
+
+
+def test_an_empty_folder_goes(left):
+    (left / "plots").rmdir()
+    assert settled(left) == []
+    assert not left.exists()
+
+
+def test_a_folder_that_the_job_removed_is_none(tmp_path):
+    assert settled(tmp_path / "output") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../spec.json", "plots/../../spec.json", "link", "out/x", "plots", "", "no", "fifo", "/etc/passwd"]
+)
+def test_nothing_outside_is_opened(left, name):
+    (left.parent / "spec.json").write_text("{}")
+    (left / "link").symlink_to("/etc/passwd")
+    (left / "out").symlink_to("/etc")
+    os.mkfifo(left / "fifo")
+    with pytest.raises(FileNotFoundError):
+        open_output(left.parent, name)
+
+
+def test_a_file_in_a_folder_is_opened(left):
+    (left / "plots" / "a.png").write_text("png")
+    with os.fdopen(open_output(left.parent, "plots/a.png")) as file:
+        assert file.read() == "png"
