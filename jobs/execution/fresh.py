@@ -43,9 +43,7 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
-kept: list[
-    Any
-] = []  # what a finalisation need not free in each job, page by page of a copy; nothing of a script's in it
+kept: list[Any] = []  # what a finalisation need not free in each job, page by page of a copy
 lacking = "there was no warm launcher"  # while there is none, why
 
 
@@ -55,7 +53,7 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    for name in shelf.bare & sys.modules.keys():
+    for name in shelf.bare & sys.modules.keys():  # of what a script may change nothing is kept
         kept.extend(one for one in vars(sys.modules[name]).values() if not isinstance(one, list | dict | set))
     seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
 
