@@ -133,7 +133,7 @@ class Attempt:
     def tell_started(self) -> None:
         job = process(self.job)
         facts = {"pid": self.job, "at": self.started_at, "ticks": job.started if job else 0,
-                 "boot_id": moment.boot_id()}  # fmt: skip
+                 "boot_id": moment.boot_id(), "start": self.start_method, "note": self.start_note}  # fmt: skip
         content = json.dumps(facts).encode()
         try:
             self.rundir.write(STARTED, content)
