@@ -38,8 +38,8 @@ class Hierarchy(NamedTuple):
 
 @cache
 def found() -> Found:
-    """Tried once in the life of a process."""
-    return search(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
+    """Tried once in the life of a process. A kernel without cgroups does not have the second file."""
+    return search(cgroups.read("/proc/self/mountinfo"), cgroups.read("/proc/self/cgroup"))
 
 
 def search(mountinfo: str, membership: str) -> Found:

@@ -24,10 +24,6 @@ SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLI
 NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
-PYTHON = ctypes.PyDLL(None)
-PYTHON.PyThreadState_Get.restype = ctypes.c_void_p
-CALLS_BELOW = 2  # calls from C to C by which warm.py runs a script; Python 3.11 counts them as depth of recursion
-REMAINING, LIMIT = 8, 9  # words of a thread's state in Python 3.11
 
 
 class Seen(NamedTuple):
@@ -89,7 +85,6 @@ def become(program: Program, env: Mapping[str, str], told: int) -> tuple[object,
     _warnings.filters[:] = seen.filters
     _warnings._filters_mutated()  # type: ignore[attr-defined]  # what the module warnings calls too
     seen.shelf.hide()
-    discount_calls_below()
     name = os.fsencode(path)
     file = LIBC.fopen(name, b"rbe")
     if not file:
@@ -137,11 +132,3 @@ def open_streams(*, unbuffered: bool) -> None:
         stream.mode = mode  # type: ignore[misc]  # for people to read; Python sets it too
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-
-
-def discount_calls_below() -> None:
-    """Where Python counts them, give back the depth that they take, if its words are where they are expected."""
-    if sys.version_info[:2] == (3, 11):
-        words = ctypes.cast(PYTHON.PyThreadState_Get(), ctypes.POINTER(ctypes.c_int))
-        if words[LIMIT] == sys.getrecursionlimit() and 0 < words[LIMIT] - words[REMAINING] < 50:
-            words[REMAINING] += CALLS_BELOW

@@ -158,6 +158,13 @@ def test_way_to_the_workspace_is_opened_and_the_data_folder_closed(open_folder):
     assert oct((data / "db.sqlite3").stat().st_mode)[-3:] == "600"
 
 
+def test_journal_that_goes_meanwhile_keeps_nobody_from_starting(tmp_path, monkeypatch):
+    path = tmp_path / "runs" / "1" / "1-token"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / "db.sqlite3-journal"]))
+    prepare.open_way(path)
+
+
 @only_root
 def test_user_finds_its_way_from_the_data_folder(open_folder):
     node = Node(open_folder / "data")
