@@ -31,6 +31,22 @@ def test_no_folder_is_no_output(tmp_path):
     assert listed(tmp_path) == []
 
 
+def test_file_that_goes_meanwhile_hides_no_other(left, monkeypatch):
+    """A job that renamed its files while somebody looked made a page of an error."""
+    (left / "b.txt").write_text("22")
+    there = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda fd: ["a.tmp", *there(fd)])
+    assert [one.name for one in listed(left.parent)] == ["b.txt"]
+
+
+def test_folder_that_the_job_closed_counts(left):
+    (left / "plots" / "a.png").write_text("x" * 2000)
+    (left / "plots").chmod(0)
+    assert [one.name for one in listed(left.parent)] == ["plots/a.png"]
+    (left / "plots").chmod(0)
+    assert settled(left) == ["output 'plots/a.png' of 2,000 bytes was not kept: together they may have 1,000"]
+
+
 def test_the_largest_goes_first_when_all_is_too_much(left):
     for name, size in (("a", 400), ("b", 700), ("c", 300)):
         (left / name).write_text("x" * size)
