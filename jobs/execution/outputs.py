@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, NotAFileError, RunDir, op
 MOST_FILES = 1000
 MOST_LEVELS = 20
 MOST_SAID = 10
+UNTELLABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # in a name: no address and no page could have it
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -43,7 +45,7 @@ def listed(path: str | os.PathLike[str]) -> list[OutputFile]:
 def files_in(fd: int) -> list[OutputFile]:
     found: list[OutputFile] = []
     for name, entry in walk(fd):
-        if stat.S_ISREG(entry.st_mode):
+        if stat.S_ISREG(entry.st_mode) and not UNTELLABLE.search(name):
             found.append(OutputFile(name, entry.st_size, entry.st_mtime))
             if len(found) >= MOST_FILES:
                 break
@@ -101,9 +103,12 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
     """Remove what is no file, and files until the rest fits; sentences about what was removed."""
     said, files, total = [], [], 0
     for name, entry in list(walk(fd)):
-        if stat.S_ISREG(entry.st_mode):
+        if stat.S_ISREG(entry.st_mode) and not UNTELLABLE.search(name):
             files.append((entry.st_size, name))
             total += entry.st_size
+        elif stat.S_ISREG(entry.st_mode):
+            os.unlink(name, dir_fd=fd)
+            said.append(f"output {name!r} was not kept: control characters and bytes that are no UTF-8 make no name")
         elif not stat.S_ISDIR(entry.st_mode):
             os.unlink(name, dir_fd=fd)
             said.append(f"output {name!r} was not kept: it is no file")

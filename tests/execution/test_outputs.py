@@ -39,6 +39,17 @@ def test_file_that_goes_meanwhile_hides_no_other(left, monkeypatch):
     assert [one.name for one in listed(left.parent)] == ["b.txt"]
 
 
+@pytest.mark.parametrize("name", [b"a\nb", b"\xff.png", b"plots/\x1b[2J"])
+def test_name_that_no_page_can_have_is_not_kept(left, name):
+    """Such a one made an error of the page of its instance."""
+    (left / os.fsdecode(name)).write_text("1")
+    assert listed(left.parent) == []
+    [said] = settled(left)
+    assert said.isprintable()
+    assert said.endswith("was not kept: control characters and bytes that are no UTF-8 make no name")
+    assert not (left / os.fsdecode(name)).exists()
+
+
 def test_folder_that_the_job_closed_counts(left):
     (left / "plots" / "a.png").write_text("x" * 2000)
     (left / "plots").chmod(0)
