@@ -62,7 +62,7 @@ def _lines(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
     grace = amounts.duration(found.kill_grace_seconds)
     return [
         ("Cores held", amounts.held(attempt.cores, attempt.virtual_cores) or "none", _pinned(found)),
-        ("Memory reserved", *((f"{attempt.memory_mb:,} MB", "not enforced") if attempt.memory_mb else ("none", ""))),
+        ("Memory reserved", *((f"{attempt.memory_mb:,} MB", "and its limit") if attempt.memory_mb else ("none", ""))),
         ("Time limit", limit, ""),
         ("Grace after TERM", grace, "then KILL"),
         ("Log cap", amounts.size(found.log_cap_bytes), "the oldest after the first part goes first"),

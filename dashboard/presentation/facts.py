@@ -57,7 +57,7 @@ def _what_it_held(instance: Instance, latest: Attempt | None) -> list[Fact]:
 
 
 def _memory(memory_mb: int) -> list[Fact]:
-    return [Fact("Memory", f"{memory_mb:,} MB", note="reserved, not enforced")] if memory_mb else []
+    return [Fact("Memory", f"{memory_mb:,} MB", note="reserved, and its limit")] if memory_mb else []
 
 
 def _how_it_ended(attempt: Attempt) -> list[Fact]:

@@ -73,9 +73,9 @@ def test_overcommitted_core_says_how_much(visitor):
     assert "1 of 2" in shown
 
 
-def test_memory_is_said_to_be_reserved_not_enforced(visitor):
+def test_memory_is_of_a_node_is_said_to_be_reserved(visitor):
     make_running(make_job(memory_mb=512), make_node())
-    assert "reserved, not enforced" in text(visitor)
+    assert "Memory reserved" in text(visitor)
     assert "512.0 MB of 4.0 GB" in text(visitor)
 
 
@@ -207,7 +207,7 @@ def test_facts_tell_what_was_measured(visitor):
     fields = {"exit_code": 0, "cpu_seconds": 0.25, "peak_memory_bytes": 5 * 2**20, "descendants_ended": 2}
     instance = end(make_running(make_job(memory_mb=64), make_node()), "success", **fields)
     shown = text(visitor, f"/instances/{instance.pk}/")
-    for fact in ("250 ms", "5.0 MB", "Descendants ended 2", "64 MB reserved, not enforced", "core 0 for itself"):
+    for fact in ("250 ms", "5.0 MB", "Descendants ended 2", "64 MB reserved, and its limit", "core 0 for itself"):
         assert fact in shown
 
 
