@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -22,12 +24,28 @@ class Progress:
 
 
 def progress_of(backfill: Backfill) -> Progress:
-    rows = Instance.objects.filter(backfill=backfill)
-    instances = dict(rows.values_list("status").annotate(Count("pk")).order_by("status"))
-    live = set(rows.filter(status__in=LIVE).values_list("logical_at", flat=True))
-    cancelled = set(rows.filter(status=Status.CANCELLED).values_list("logical_at", flat=True)) - live
-    done = max(0, backfill.made - len(live) - len(cancelled))
-    return Progress(_sentence(backfill, done, len(cancelled), len(live), instances), instances, backfill.made, done)
+    return progress_of_all([backfill])[0]
+
+
+def progress_of_all(found: Sequence[Backfill]) -> list[Progress]:
+    """Of each, in four queries for all and two more for each that runs."""
+    rows = Instance.objects.filter(backfill__in=found)
+    instances: defaultdict[int | None, dict[str, int]] = defaultdict(dict)
+    for backfill_id, status, count in rows.values_list("backfill", "status").annotate(Count("pk")).order_by("status"):
+        instances[backfill_id][status] = count
+    live = set(rows.filter(status__in=LIVE).values_list("backfill", "logical_at"))
+    # Counted in the database: of a long backfill there may be a hundred thousand.
+    gone = rows.filter(status=Status.CANCELLED)
+    cancelled = Counter(dict(gone.values_list("backfill").annotate(Count("logical_at", distinct=True))))
+    still_live = live & set(gone.filter(logical_at__in={at for _, at in live}).values_list("backfill", "logical_at"))
+    cancelled -= Counter(backfill_id for backfill_id, _ in still_live)
+    under_way = Counter(backfill_id for backfill_id, _ in live)
+    return [_progress(one, instances[one.pk], under_way[one.pk], cancelled[one.pk]) for one in found]
+
+
+def _progress(backfill: Backfill, instances: dict[str, int], live: int, cancelled: int) -> Progress:
+    done = max(0, backfill.made - live - cancelled)
+    return Progress(_sentence(backfill, done, cancelled, live, instances), instances, backfill.made, done)
 
 
 def _sentence(backfill: Backfill, done: int, cancelled: int, live: int, instances: dict[str, int]) -> str:

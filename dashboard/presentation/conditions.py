@@ -16,6 +16,7 @@ from jobs.execution.spec import FormatError
 from jobs.models import Attempt
 
 GONE = "Its run directory is not there any more, so how it was run is not known: {path}."
+STARTS = {"warm": "a fork of a Python that runs", "cold": "a new process"}
 NOT_YET = "Its run directory is being made."
 
 
@@ -68,6 +69,7 @@ def _lines(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
         ("Log cap", amounts.size(found.log_cap_bytes), "the oldest after the first part goes first"),
         ("Priority", f"nice {found.nice}", "gives way to those with cores of their own" if found.nice else ""),
         ("umask", f"{found.umask:04o}", ""),
+        *([("Start", found.start, found.start_note or STARTS.get(found.start, ""))] if found.start else []),
         ("Run by", "a runner of its own", "forked by the node's launcher; outlives the service"),
     ]
 

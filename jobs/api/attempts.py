@@ -105,6 +105,8 @@ def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:
         "kill_grace_seconds": found.kill_grace_seconds,
         "log_cap_bytes": found.log_cap_bytes,
         "keep_workspace": found.keep_workspace,
+        "start": found.start,
+        "start_note": found.start_note,
     }
 
 

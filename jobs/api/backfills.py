@@ -21,7 +21,7 @@ from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.strict import identifier, json_object
 from jobs.models import Backfill, Job
-from jobs.progress import progress_of
+from jobs.progress import Progress, progress_of, progress_of_all
 
 router = Router(tags=["backfills"])
 FIELDS = ("first", "last", "concurrency", "only_missing", "dry_run")
@@ -54,7 +54,7 @@ def create_backfill(request: HttpRequest, job_id: str) -> Any:
     made = actions.create_backfill(
         number, first, last, actor=actor_of(request), now=now, concurrency=concurrency, only_missing=only_missing
     )
-    return Status(201, _shape(made))
+    return Status(201, _shape(made, progress_of(made)))
 
 
 @router.get("/jobs/{job_id}/backfills", response={200: list[answers.BackfillAnswer], **answers.REFUSALS})
@@ -70,13 +70,15 @@ def list_backfills(
     if not Job.objects.filter(pk=number).exists():
         raise NotFound("job", number)
     found = Backfill.objects.filter(job=number).order_by("-pk")
-    return [_shape(backfill) for backfill in pages.page(request, response, found, before, limit)]
+    page = pages.page(request, response, found, before, limit)
+    return [_shape(*both) for both in zip(page, progress_of_all(page), strict=True)]
 
 
 @router.get("/backfills/{backfill_id}", response={200: answers.BackfillAnswer, **answers.REFUSALS})
 def read_backfill(request: HttpRequest, backfill_id: str) -> Any:
     """How far it has got."""
-    return _shape(_backfill(backfill_id))
+    backfill = _backfill(backfill_id)
+    return _shape(backfill, progress_of(backfill))
 
 
 @router.post("/backfills/{backfill_id}/cancel", response={200: answers.BackfillAnswer, **answers.REFUSALS})
@@ -84,7 +86,8 @@ def cancel_backfill(request: HttpRequest, backfill_id: str) -> Any:
     """Make no more of it, and cancel all of its instances that have not ended."""
     number = identifier("backfill", backfill_id)
     actions.cancel_backfill(number, actor=actor_of(request), now=timezone.now())
-    return _shape(_backfill(backfill_id))
+    backfill = _backfill(backfill_id)
+    return _shape(backfill, progress_of(backfill))
 
 
 def _backfill(text: str) -> Backfill:
@@ -107,8 +110,7 @@ def _plan(plan: actions.BackfillPlan, sentence: str) -> dict[str, Any]:
     }
 
 
-def _shape(backfill: Backfill) -> dict[str, Any]:
-    progress = progress_of(backfill)
+def _shape(backfill: Backfill, progress: Progress) -> dict[str, Any]:
     return {
         "backfill_id": backfill.pk,
         "job_id": backfill.job_id,

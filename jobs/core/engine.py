@@ -133,7 +133,7 @@ class Engine:
             case JobChanged(job):
                 return self._job_changed(job)
             case ScheduleChanged():
-                return self.schedules.put(told)
+                return self.schedules.put(told, now)
             case _:
                 self._take_quietly(told)
                 return ()

@@ -55,12 +55,12 @@ class Schedules:
         """Whether it is watched: it may still fire."""
         return schedule_id in self._watched
 
-    def put(self, told: ScheduleChanged) -> list[Flag | Rearm]:
+    def put(self, told: ScheduleChanged, now: datetime) -> list[Flag | Rearm]:
         """Watch a schedule, from scratch. A trigger that raises is set aside and said so."""
         self.remove(told.schedule_id)
         watched = _Watched(told.job_id, told.trigger, told.watched_from, told.policy, told.zone)
         try:
-            following = self._first(told)
+            following = self._first(told, now)
         except Exception as error:  # noqa: BLE001 - one schedule's arithmetic must not stop all others
             return [_flag(told.schedule_id, told.job_id, error)]
         if following is not None or is_following(told.trigger):
@@ -119,14 +119,14 @@ class Schedules:
     def _rearm(self, schedule_id: int, job_id: int, following: datetime) -> Rearm:
         return Rearm(schedule_id, job_id, self._known.job(job_id).revision, following)
 
-    def _first(self, told: ScheduleChanged) -> datetime | None:
+    def _first(self, told: ScheduleChanged, now: datetime) -> datetime | None:
         if not is_following(told.trigger):
             return told.trigger.next_after(told.watched_from)
         if told.next_at is not None:
             return told.next_at  # what has come to be under way since, by hand, does not put it off
         if told.waits_for_end or self._known.under_way([told.job_id]):
             return None  # its end tells
-        return told.trigger.after_end(told.watched_from)
+        return told.trigger.after_end(max(told.watched_from, now) if told.end_is_gone else told.watched_from)
 
     def _fire_one(self, schedule_id: int, watched: _Watched, now: datetime) -> Fired:
         first, job = watched.next_at, self._known.job(watched.job_id)

@@ -29,7 +29,8 @@ class ScheduleChanged:
     """A schedule was made or edited, or its job resumed: fires after `watched_from` count, earlier ones never did.
 
     `zone` is what the times of day of its workflow are read in. `next_at`: where a schedule that counts from the end of
-    the last run has got to; None: it has to be worked out, or, with `waits_for_end`, an end will tell.
+    the last run has got to; None: it has to be worked out, or, with `waits_for_end`, an end will tell. `end_is_gone`:
+    nobody knows any more when that end was.
     """
 
     schedule_id: int
@@ -40,6 +41,7 @@ class ScheduleChanged:
     zone: str = "UTC"
     next_at: datetime | None = None
     waits_for_end: bool = False
+    end_is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,7 @@ class _Group:
     def remove(self, place: Place) -> None:
         self.dead.add(place)
         if len(self.heap) > SMALL and len(self.dead) > len(self):
-            self.heap = sorted(set(self.heap) - self.dead)
-            self.dead.clear()
+            self.heap, self.dead = sorted(set(self.heap) - self.dead), set()
 
     def first(self) -> Place:
         """Of a group that has somebody."""
@@ -64,11 +63,11 @@ class _Group:
 
     def in_order(self) -> Iterator[Place]:
         """One after another, for as many as are asked for. Nobody may be added meanwhile; who came may be removed."""
-        heap = self.heap
+        heap, dead = self.heap, self.dead  # which belong together: a removal may begin both anew
         ahead = [(heap[0], 0)]
         while ahead:
             place, at = heapq.heappop(ahead)
-            if place not in self.dead:
+            if place not in dead:
                 yield place
             for below in range(2 * at + 1, min(2 * at + 3, len(heap))):
                 heapq.heappush(ahead, (heap[below], below))

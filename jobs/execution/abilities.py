@@ -6,7 +6,7 @@ import os
 import pwd
 from pathlib import Path
 
-from jobs.execution import cgroup_search
+from jobs.execution import cgroup_search, cgroups
 from jobs.execution.cgroup_search import Found
 from jobs.execution.cgroups import CPU, CPUSET, MEMORY, PIDS
 from jobs.execution.confinement import LOOK_SECONDS
@@ -22,7 +22,7 @@ HEED_PRIORITY = ("[bfq]", "[mq-deadline]")
 
 def missing() -> list[str]:
     """Of this machine and this user, now."""
-    schedulers = [file.read_text() for file in Path("/sys/block").glob("*/queue/scheduler")]
+    schedulers = [cgroups.read(str(file)) for file in Path("/sys/block").glob("*/queue/scheduler")]
     return sentences(cgroup_search.found(), user_name(), os.getuid() == 0, schedulers)
 
 

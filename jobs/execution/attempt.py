@@ -20,7 +20,7 @@ from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
-from jobs.execution.program import StartError, program_of
+from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, told_by
 from jobs.execution.samples import SampleFile
@@ -101,8 +101,7 @@ class Attempt:
             env = limits.user.environment(env)
         oom_score = lower_oom_score()
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
-        why = why_cold(spec, program)
-        self.job = start_job(program, self.around, fork_to_exec if why else fork_to_run)
+        why = self.fork(program)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
@@ -111,6 +110,19 @@ class Attempt:
         self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
+
+    def fork(self, program: Program) -> str:
+        """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
+        why = why_cold(self.spec, program)
+        if not why:
+            try:
+                self.job = start_job(program, self.around, fork_to_run)
+            except StartError as error:
+                why = f"its warm start failed: {error.file}: {error.reason}"
+            else:
+                return ""
+        self.job = start_job(program, self.around, fork_to_exec)
+        return why
 
     def limits(self) -> Limits:
         limits = limits_of(self.spec, self.confinement.before_start())
@@ -121,7 +133,7 @@ class Attempt:
     def tell_started(self) -> None:
         job = process(self.job)
         facts = {"pid": self.job, "at": self.started_at, "ticks": job.started if job else 0,
-                 "boot_id": moment.boot_id()}  # fmt: skip
+                 "boot_id": moment.boot_id(), "start": self.start_method, "note": self.start_note}  # fmt: skip
         content = json.dumps(facts).encode()
         try:
             self.rundir.write(STARTED, content)

@@ -38,8 +38,8 @@ class Hierarchy(NamedTuple):
 
 @cache
 def found() -> Found:
-    """Tried once in the life of a process."""
-    return search(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
+    """Tried once in the life of a process. A kernel without cgroups does not have the second file."""
+    return search(cgroups.read("/proc/self/mountinfo"), cgroups.read("/proc/self/cgroup"))
 
 
 def search(mountinfo: str, membership: str) -> Found:
@@ -124,8 +124,12 @@ def bases(data_dir: Path) -> dict[str, str]:
 
 
 def make_bases(of: dict[str, str]) -> None:
+    """Before there are runners, two of which might each take the other's for finished. If one cannot be made any more,
+    those say so.
+    """
     for controller, base in of.items():
-        cgroups.make_base(base, controller)
+        with suppress(OSError):
+            cgroups.make_base(base, controller)
 
 
 def sweep(of: dict[str, str]) -> None:

@@ -2,12 +2,13 @@
 
 Version 2 has one hierarchy for all controllers, version 1 one for each. A machine may have both; then version 2 has no
 controllers there, but it alone can kill all of a cgroup at once, which here counts as a controller of its own (KILL).
-`bases` says by controller below which folder attempts get theirs: search.py finds out where that may be done. Standard
-library only.
+`bases` says by controller below which folder attempts get theirs: cgroup_search.py finds out where that may be done.
+Standard library only.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -130,14 +131,14 @@ def read(file: str) -> str:
     """Without its last newline; empty if there is no such file."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        try:
+            return b"".join(iter(lambda: os.read(fd, 1 << 16), b"")).decode().strip()
+        finally:
+            os.close(fd)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENODEV):  # the latter: it is being removed just now
+            raise
         return ""
-    try:
-        return b"".join(iter(lambda: os.read(fd, 1 << 16), b"")).decode().strip()
-    except OSError:  # ENODEV: it was removed between the two
-        return ""
-    finally:
-        os.close(fd)
 
 
 def write(file: str, value: str) -> None:

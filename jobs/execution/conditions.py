@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jobs.execution.masking import masked
 from jobs.execution.program import StartError, program_of
-from jobs.execution.rundir import SPEC, WORK, RunDir, told_by
+from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, told_by
 from jobs.execution.spec import FormatError, Spec
 
 
@@ -22,7 +24,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """argv: what was exec'd. cores: those that the whole tree is pinned to, None if it is not. Durations in seconds."""
+    """argv: what was exec'd. cores: those that the whole tree is pinned to, None if it is not. Durations in seconds.
+
+    start: "warm" or "cold", as it was started, "" as long as it is not; start_note: why cold, where warm was wished.
+    """
 
     argv: tuple[str, ...]
     working_directory: str
@@ -34,6 +39,8 @@ class Conditions:
     kill_grace_seconds: float
     log_cap_bytes: int
     keep_workspace: bool
+    start: str
+    start_note: str
 
 
 def conditions_of(path: Path | str) -> Conditions | None:
@@ -41,17 +48,18 @@ def conditions_of(path: Path | str) -> Conditions | None:
     try:
         with RunDir(str(path)) as rundir:
             data = rundir.read_json(SPEC)
+            started = rundir.read_json(STARTED) or {}
     except FileNotFoundError:
         return None
     if data is None:
         return None
     try:
-        return _of(Spec.from_json(data), str(path))
+        return _of(Spec.from_json(data), started, str(path))
     except (TypeError, AttributeError) as error:  # a job may have written there
         raise FormatError(SPEC, f"what is no spec ({error})") from error
 
 
-def _of(spec: Spec, path: str) -> Conditions:
+def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
     workspace = f"{path}/{WORK}"
     try:
         argv = program_of(spec, path).argv
@@ -69,6 +77,8 @@ def _of(spec: Spec, path: str) -> Conditions:
         kill_grace_seconds=spec.kill_grace_seconds,
         log_cap_bytes=spec.log_cap_bytes,
         keep_workspace=spec.keep_workspace,
+        start=_text(str(started.get("start", ""))),
+        start_note=_text(str(started.get("note", ""))),
     )
 
 

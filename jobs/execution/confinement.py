@@ -90,10 +90,14 @@ class Confinement:
     def _take_in(self, pids: list[int]) -> None:
         """Also what a job of root has taken out."""
         for folder in dict.fromkeys(self._folders.values()):
+            its = [controller for controller, known in self._folders.items() if known == folder]
             try:
                 cgroups.take_in(folder, pids)
+            except FileNotFoundError:  # a service that started just then has swept it, empty: made at the next look
+                for controller in its:
+                    del self._folders[controller]
             except OSError as error:
-                for controller in [name for name, its in self._folders.items() if its == folder]:
+                for controller in its:
                     self._lost(controller, error)
 
     def _lost(self, controller: str, error: OSError) -> None:

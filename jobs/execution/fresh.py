@@ -24,10 +24,6 @@ SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLI
 NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
-PYTHON = ctypes.PyDLL(None)
-PYTHON.PyThreadState_Get.restype = ctypes.c_void_p
-CALLS_BELOW = 2  # calls from C to C by which warm.py runs a script; Python 3.11 counts them as depth of recursion
-REMAINING, LIMIT = 8, 9  # words of a thread's state in Python 3.11
 
 
 class Seen(NamedTuple):
@@ -43,7 +39,7 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
-kept: list[dict[str, Any]] = []  # what a finalisation need not free in each job, page by page of a copy
+kept: list[Any] = []  # what a finalisation need not free in each job, page by page of a copy
 lacking = "there was no warm launcher"  # while there is none, why
 
 
@@ -53,13 +49,15 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    kept.extend(dict(vars(sys.modules[name])) for name in shelf.bare if name in sys.modules)
-    end_before_us()
+    for name in shelf.bare & sys.modules.keys():  # of what a script may change nothing is kept
+        kept.extend(one for one in vars(sys.modules[name]).values() if not isinstance(one, list | dict | set))
     seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
 
 
-def end_before_us() -> None:
-    """Of what C libraries do at the exit, do only what was registered after this: not what was loaded in advance."""
+def end_here() -> None:
+    """Of what C libraries do at the exit, do only what is registered after this: those that were loaded before have
+    nothing but memory to give back.
+    """
     if on_exit := getattr(LIBC, "on_exit", None):
         on_exit(LIBC._exit, None)
         LIBC.__cxa_atexit(LIBC.fflush, None, None)  # which comes first, and is done by any exit
@@ -87,7 +85,6 @@ def become(program: Program, env: Mapping[str, str], told: int) -> tuple[object,
     _warnings.filters[:] = seen.filters
     _warnings._filters_mutated()  # type: ignore[attr-defined]  # what the module warnings calls too
     seen.shelf.hide()
-    discount_calls_below()
     name = os.fsencode(path)
     file = LIBC.fopen(name, b"rbe")
     if not file:
@@ -135,11 +132,3 @@ def open_streams(*, unbuffered: bool) -> None:
         stream.mode = mode  # type: ignore[misc]  # for people to read; Python sets it too
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-
-
-def discount_calls_below() -> None:
-    """Where Python counts them, give back the depth that they take, if its words are where they are expected."""
-    if sys.version_info[:2] == (3, 11):
-        words = ctypes.cast(PYTHON.PyThreadState_Get(), ctypes.POINTER(ctypes.c_int))
-        if words[LIMIT] == sys.getrecursionlimit() and 0 < words[LIMIT] - words[REMAINING] < 50:
-            words[REMAINING] += CALLS_BELOW

@@ -60,6 +60,7 @@ class LocalExecutor:
         for folder in (self._data_dir, self._runs, self._logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         cgroup_search.sweep(self._cgroups)
+        cgroup_search.make_bases(self._cgroups)
         self._loop.start()
 
     def close(self) -> None:

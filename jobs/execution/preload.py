@@ -39,8 +39,12 @@ def loading(recorder: Recorder, path: list[str], wished: list[str]) -> Iterator[
         return
     fresh.lacking = "the warm launcher had only just begun"
     sys.dont_write_bytecode = True  # a __pycache__ that is made among the packages would look like one of them
-    for name in (*MODULES.split(), *wished):
-        load(name, loud=name in wished)
+    for name in MODULES.split():
+        load(name, loud=False)  # a Python may be built without one
+        yield
+    fresh.end_here()
+    for name in wished:
+        load(name, loud=True)
         if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 pathlib costs start-up
             fresh.lacking = f"{name}, loaded in advance, has started a thread, and a fork has none of them"
             return
@@ -57,7 +61,7 @@ def load(name: str, *, loud: bool) -> None:
     try:
         __import__(name)
     except Exception as error:  # noqa: BLE001 it is not ours: the script that imports it will see
-        if loud:  # else a Python that was built without it
+        if loud:
             print(f"{name} is not loaded in advance: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 a log
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from jobs.execution import moment
@@ -54,8 +55,9 @@ def open_way(path: Path) -> None:
     """
     data, runs, instance = path.parents[2], path.parents[1], path.parent
     for entry in data.iterdir():
-        if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
-            entry.chmod(mode & 0o700)
+        with suppress(FileNotFoundError):  # SQLite's journals come and go
+            if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
+                entry.chmod(mode & 0o700)
     for folder in (data, runs, instance):
         folder.chmod(folder.stat().st_mode | 0o011)
 

@@ -114,4 +114,4 @@ class Starter:
 def may_start_warm(wanted: Wanted) -> bool:
     """Whether the warm launcher is asked: its runner sees to the rest. Once only, since it may be what ends."""
     launch = wanted.launch
-    return launch.kind != "command" and getattr(launch, "start", "auto") != "cold" and wanted.tries == 1
+    return launch.kind != "command" and launch.run.start != "cold" and wanted.tries == 1

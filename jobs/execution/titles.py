@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -27,7 +28,9 @@ class MemoryMap(ctypes.Structure):
 
 
 def set_titles(argv: Sequence[str], env: Mapping[str, str]) -> None:
-    """OSError where the kernel does not let a process do this (without CONFIG_CHECKPOINT_RESTORE)."""
+    """OSError where the kernel does not let a process do this (without CONFIG_CHECKPOINT_RESTORE), or is none of which
+    we know where it tells its places.
+    """
     arguments = b"".join(os.fsencode(one) + b"\0" for one in argv)
     variables = b"".join(os.fsencode(name) + b"=" + os.fsencode(value) + b"\0" for name, value in env.items())
     memory = ctypes.create_string_buffer(arguments + variables)
@@ -42,10 +45,14 @@ def set_titles(argv: Sequence[str], env: Mapping[str, str]) -> None:
 
 @cache
 def stat_words() -> list[int]:
-    """As proc(5) counts from 1, of this process and of those that it forks: an exec would be needed to change them."""
+    """As proc(5) counts from 1, of this process and of those that it forks: an exec would be needed to change them.
+    OSError if they are not all there: an emulated kernel may tell less.
+    """
     with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 pathlib costs start-up
         words = file.read().rpartition(b")")[2].split()
-    return [0, 0, 0, *(0 if word.isalpha() else int(word) for word in words)]
+    if len(words) < 45 or not all(word.lstrip(b"-").isdigit() for word in words[1:]):
+        raise OSError(errno.ENODATA, "/proc/self/stat is not as in proc(5)")
+    return [0, 0, 0, 0, *map(int, words[1:])]
 
 
 def places() -> list[int]:

@@ -9,8 +9,8 @@ the runner's own modules. Its runners are runners like any other. What they fork
 - **Nothing lies below the script.** The fork is made by a thread of the runner that has no Python frame: C calls the
   interpreter's own function for running a file, and that prints tracebacks, takes SystemExit and ends the process as
   for any script: threads joined, atexit functions called, buffers flushed, 120 if that fails. So there is no frame of
-  ours in a traceback, in the stack, in the depth of recursion. What the runner was doing in its other thread is never
-  unwound: nothing of it is closed, flushed or finalised in the job.
+  ours in a traceback or in the stack. What the runner was doing in its other thread is never unwound: nothing of it is
+  closed, flushed or finalised in the job.
 - **Nothing of us is in it.** Modules, `__main__`, sys.path, argv, environment (also C's and /proc's, by which what is
   left of a killed runner is found), standard streams, signals, warnings filters and time zone are those of a fresh
   Python; all objects from before are frozen out of the garbage collector's sight.

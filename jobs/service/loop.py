@@ -129,12 +129,11 @@ class EngineLoop(threading.Thread):
         now = self._clocks.wall()
         if looks := self._look.is_due():
             self._busy = self._load()  # over less than about a second such a figure means nothing
-        if looks or poked:
-            # Before the ends: a row that was read as running must not come after the end of its attempt.
-            inputs = [*self._follower.look(poked=poked), *inputs]
+        seen = self._follower.look(poked=poked) if looks or poked else []
+        # Before the ends: a row that was read as running must not come after the end of its attempt.
+        inputs = [*seen, *self._follower.beyond_horizon(self._engine, now), *inputs]
         if self._follower.take_node_changed() and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
-        inputs += self._follower.beyond_horizon(self._engine, now)
         ended = self._pass(now, inputs)
         if asked := self._follower.take_backfill_made():
             self._backfills.told()

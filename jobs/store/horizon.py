@@ -5,7 +5,7 @@ The database is the truth and the heap a cache of it, so memory does not grow wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -62,22 +62,17 @@ def load(now: datetime, queue: QueueWindow | None = None) -> tuple[Horizon, list
 def schedule(row: models.Schedule) -> ScheduleChanged:
     """A schedule as the engine is told of it. One that cannot be read is told with a trigger that says so."""
     decided_until = max(row.watched_from, row.last_logical_at or row.watched_from)
-    waits_for_end = False
-    if row.type == models.Schedule.Type.FIXED_DELAY and row.next_at is None:
-        decided_until, waits_for_end = _end_of_last(row.job_id, decided_until)
-    trigger, policy = _trigger(row), policy_of(row)
-    return ScheduleChanged(row.pk, row.job_id, trigger, decided_until, policy, row.zone, row.next_at, waits_for_end)
-
-
-def _end_of_last(job_id: int, since: datetime) -> tuple[datetime, bool]:
-    """When the last run of the job ended, at the earliest `since`, and whether one has not ended.
-
-    An end that nobody took note of, such as a cancel while no service ran.
-    """
-    if is_under_way(job_id):
-        return since, True
-    ended_at = models.Instance.objects.filter(job_id=job_id).aggregate(at=Max("ended_at"))["at"]
-    return max(since, ended_at or since), False
+    told = ScheduleChanged(row.pk, row.job_id, _trigger(row), decided_until, policy_of(row), row.zone, row.next_at)
+    if row.type != models.Schedule.Type.FIXED_DELAY or row.next_at is not None:
+        return told
+    if is_under_way(row.job_id):
+        return replace(told, waits_for_end=True)
+    # An end that nobody took note of, such as a cancel while no service ran; or, noted long ago, the last before the
+    # schedule's own: without its row, which old ones lose, the schedule would seem to have time for one more.
+    ended_at = models.Instance.objects.filter(job_id=row.job_id).aggregate(at=Max("ended_at"))["at"]
+    if ended_at is None or ended_at < decided_until:
+        return replace(told, end_is_gone=True)
+    return replace(told, watched_from=ended_at)
 
 
 def active_schedules() -> QuerySet[models.Schedule]:

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from jobs.actions import InvalidInput, NotFound, Refused, cancel_backfill, create_backfill, plan_backfill
 from jobs.core.states import Status
 from jobs.models import Backfill, Event, Instance, Job
-from jobs.progress import progress_of
+from jobs.progress import progress_of, progress_of_all
 from jobs.service.backfills import Backfills
 from tests.actions.places import HOURLY, NOW, make_instance, make_job
 
@@ -205,3 +205,23 @@ def test_no_dates_no_backfill():
 def test_concurrency_is_a_small_number(job, concurrency):
     with pytest.raises(InvalidInput):
         create(job, concurrency=concurrency)
+
+
+def test_progress_of_many_is_that_of_each_in_as_many_queries(job):
+    for _ in range(3):
+        create(job, FIRST, FIRST + timedelta(hours=2), only_missing=False, concurrency=3)
+        advance()
+        end_all()
+        advance()
+    create(job, FIRST, FIRST + timedelta(hours=4), only_missing=False, concurrency=3)
+    advance()
+    first = Instance.objects.filter(status=Status.QUEUED, logical_at=FIRST)
+    assert first.update(status=Status.CANCELLED, ended_at=NOW) == 1
+    found = list(Backfill.objects.order_by("pk"))
+    with CaptureQueriesContext(connection) as few:
+        last = progress_of(found[-1])
+    with CaptureQueriesContext(connection) as many:
+        together = progress_of_all(found)
+    assert len(many) == len(few)
+    assert together == [*map(progress_of, found[:-1]), last]
+    assert last.sentence == "0 of 5 dates done, 1 cancelled; 2 under way."

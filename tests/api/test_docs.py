@@ -36,6 +36,7 @@ def test_description_names_every_address():
         "jobs/{job_id}/status", "jobs/{job_id}/skips", "jobs/scheduled", "calendars", "calendars/{calendar_id}",
         "instances", "instances/{instance_id}", "instances/{instance_id}/log",
         "instances/{instance_id}/attempts/{number}/samples", "instances/{instance_id}/attempts/{number}/conditions",
+        "instances/{instance_id}/attempts/{number}/outputs", "instances/{instance_id}/attempts/{number}/outputs/{name}",
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
         "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
         "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",

@@ -161,3 +161,19 @@ def test_jobs_that_wait_for_themselves_are_no_kinds_of_their_own():
     for job_id in range(1, 50):
         ready.add(job_id, job_id, Needs(Demand(1), alone=job_id))
     assert ready.kinds() == [ONE]
+
+
+def test_many_parked_in_one_pass_bring_no_dead_one_back():
+    """A cancelled one far back was handed out again when parking those before it began the heap anew."""
+    ready = ReadySet()
+    alone = Needs(Demand(1), alone=7)
+    for instance_id in range(3 * SMALL):
+        ready.add(instance_id, instance_id, alone)
+    living = 2 * SMALL - 10
+    for instance_id in range(living, 3 * SMALL):
+        ready.discard(instance_id)
+    handed = []
+    for _, instance_id in ready.in_order(alone):
+        handed.append(instance_id)
+        ready.park(instance_id)
+    assert handed == list(range(living))

@@ -55,6 +55,11 @@ def second_attempt(instance, **fields):
     return Attempt.objects.create(instance=instance, number=2, **(given | fields))
 
 
+def test_card_says_whether_it_started_warm(visitor, running):
+    (run_directory(running) / "started.json").write_text('{"start": "cold", "note": "it runs as <another> user"}')
+    assert "it runs as &lt;another&gt; user" in html(visitor, running)
+
+
 def test_card_says_how_it_was_run(visitor, running):
     run_directory(running, env={"B": "2", "A": "1 <script>"}, timeout_seconds=90)
     shown = html(visitor, running)

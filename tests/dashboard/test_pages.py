@@ -73,7 +73,7 @@ def test_overcommitted_core_says_how_much(visitor):
     assert "1 of 2" in shown
 
 
-def test_memory_is_of_a_node_is_said_to_be_reserved(visitor):
+def test_memory_is_said_to_be_reserved(visitor):
     make_running(make_job(memory_mb=512), make_node())
     assert "Memory reserved" in text(visitor)
     assert "512.0 MB of 4.0 GB" in text(visitor)

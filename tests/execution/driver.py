@@ -1,16 +1,15 @@
 """A service in miniature, to be killed: launches what it reads from stdin, line by line, and prints what is reported.
 
-Run as: python -m tests.execution.driver DATA_DIR [MAX_PROCESSES]
+Run as: python -m tests.execution.driver DATA_DIR
 """
 
 import json
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from jobs.core.records import Allocation
-from jobs.execution import prepare
+from jobs.core.running import RunOptions
 from jobs.execution.launch import Launch
 from jobs.execution.local import LocalExecutor
 
@@ -31,19 +30,12 @@ def launch_of(body, token, instance_id=1, attempt=1, job_name="a job", **fields)
     )  # fmt: skip
 
 
-def limit_processes(set_attribute, count):
-    """Let each attempt have so many processes."""
-    spec_of = prepare.spec_of
-    set_attribute(prepare, "spec_of", lambda *args: replace(spec_of(*args), max_processes=count))
-
-
 def main():
-    if len(sys.argv) > 2:
-        limit_processes(setattr, int(sys.argv[2]))
     executor = LocalExecutor(Path(sys.argv[1]), say, node="here")
     executor.open()
     for line in sys.stdin:
-        executor.launch(launch_of(**json.loads(line)))
+        fields = json.loads(line)
+        executor.launch(launch_of(**fields | {"run": RunOptions(**fields.get("run", {}))}))
     executor.close()
 
 

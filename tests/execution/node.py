@@ -91,9 +91,9 @@ class Node:
 class Service:
     """The driver in a process of its own."""
 
-    def __init__(self, data_dir, *max_processes):
+    def __init__(self, data_dir):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.execution.driver", data_dir, *map(str, max_processes)], cwd=ROOT, text=True,
+            [sys.executable, "-m", "tests.execution.driver", data_dir], cwd=ROOT, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 

@@ -1,7 +1,9 @@
 """What a machine cannot enforce is said, and nothing is said of what it can."""
 
+import errno
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -54,6 +56,17 @@ def test_mounted_hierarchies_are_told_from_other_file_systems():
 def test_cgroup_above_ours_is_tried_first_if_it_is_no_slice(own, expected, monkeypatch):
     monkeypatch.setattr(cgroup_search, "offers", lambda top, controller: True)
     assert candidates(hierarchies(V2), f"1:name=systemd:/x\n0::{own}\n", "memory") == expected
+
+
+def test_kernel_without_cgroups_says_so(monkeypatch):
+    """It has no /proc/self/cgroup, for which the service did not start."""
+    monkeypatch.setattr(cgroups, "read", lambda file: "")
+    assert cgroup_search.found.__wrapped__().refusals.keys() == set(CONTROLLERS)
+
+
+def test_file_of_a_cgroup_that_goes_just_then_is_empty(monkeypatch):
+    monkeypatch.setattr(os, "open", Mock(side_effect=OSError(errno.ENODEV, "No such device")))
+    assert cgroups.read("/sys/fs/cgroup/x/cgroup.procs") == ""
 
 
 def test_machine_without_cgroups_says_so():

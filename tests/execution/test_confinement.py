@@ -1,5 +1,6 @@
 """A job is held to its cores, memory and number of processes: by cgroups where they may be made, else by looks."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.core.records import Allocation
+from jobs.core.states import OutcomeKind
 from jobs.execution import cgroup_search, cgroups
 from tests.execution.running import is_alive, until
 
@@ -113,6 +116,12 @@ def test_oom_kill_of_a_child_is_the_end_of_the_job(attempt, made):
     assert running.result().kind == "memory_exceeded"
 
 
+def test_memory_that_a_job_reserves_is_its_limit(node):
+    outcome = node.outcome(node.launch(EATER, kind="script", memory_limit_mb=64))
+    assert outcome.kind == OutcomeKind.MEMORY_EXCEEDED
+    assert "its limit of 64 MB" in outcome.error
+
+
 # --- Processes ---
 
 
@@ -166,6 +175,30 @@ def test_job_that_leaves_its_cores_is_put_back_where_it_cannot_be_fenced(attempt
 # --- The folders ---
 
 
+def test_what_hides_after_its_runner_was_killed_is_found_in_its_cgroup(node):
+    """Neither token nor session tells whose it is."""
+    if reason := cgroup_search.found().refusals.get("cpuset"):
+        pytest.skip(f"no cgroup for cpuset may be made here: {reason}")
+    core = min(os.sched_getaffinity(0))
+    ref = node.launch("(env -i setsid sleep 600 &); echo ready; exec sleep 601", allocation=Allocation((core,), 0, 0))
+    folder = f"{cgroup_search.bases(node.data_dir)['cpuset']}/{ref.token}"
+    until(lambda: len(cgroups.members(folder)) == 2)
+    hidden = set(cgroups.members(folder)) - {node.reports.started(ref).pid}
+    os.kill(node.runner_pid(ref), signal.SIGKILL)
+    assert node.outcome(ref).kind == OutcomeKind.LOST
+    assert not any(map(is_alive, hidden))
+    assert not Path(folder).exists()
+
+
+def test_cgroups_of_attempts_that_nobody_asks_about_are_swept_at_the_start(node):
+    base = cgroup_search.bases(node.data_dir).get("memory")
+    if not base:
+        pytest.skip(f"no cgroup for memory may be made here: {cgroup_search.found().refusals['memory']}")
+    left = Path(cgroups.make(base, "of-the-dead", "memory", str(MEGABYTE)))
+    node.restart()
+    assert not left.exists()
+
+
 def test_cgroups_are_removed_with_their_attempt(attempt, made, core):
     folders = made("memory", "cpuset")
     running = attempt("exec sleep 600", memory_limit_bytes=64 * MEGABYTE, cores=[core], cgroups=folders)
@@ -183,6 +216,24 @@ def test_job_that_leaves_its_cgroup_is_taken_in_again(attempt, made):
                       cgroups=folders)  # fmt: skip
     running.prints("out")
     until(lambda: running.job in cgroups.members(f"{folders['memory']}/{running.token}"))
+
+
+def test_cgroup_that_was_swept_is_made_again(attempt, made):
+    """It was empty for a moment, when a service started."""
+    folders = made("memory")
+    running = attempt("exec sleep 600", memory_limit_bytes=64 * MEGABYTE, cgroups=folders)
+    job, top = running.job, Path(folders["memory"]).parent
+    folder = Path(folders["memory"], running.token)
+
+    def swept():
+        (top / "cgroup.procs").write_text(str(job))
+        with contextlib.suppress(OSError):  # taken in again between the two
+            folder.rmdir()
+        return not folder.exists()
+
+    until(swept)
+    until(lambda: job in cgroups.members(str(folder)))
+    assert "no cgroup for memory" not in running.text
 
 
 def test_cgroup_that_cannot_be_made_is_told_and_watched_for(attempt, tmp_path):

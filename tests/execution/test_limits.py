@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from jobs.core.running import RunOptions
+from jobs.core.states import OutcomeKind
 from jobs.execution import limits, prepare
 from jobs.execution.limits import User, user_of
 from jobs.execution.program import StartError
+from tests.execution.node import Node
 from tests.execution.running import is_alive, until
 
 NOBODY = "nobody"
@@ -153,6 +156,24 @@ def test_way_to_the_workspace_is_opened_and_the_data_folder_closed(open_folder):
     prepare.open_way(folders[-1] / "1-token")
     assert [oct(folder.stat().st_mode)[-3:] for folder in folders] == ["711"] * 3
     assert oct((data / "db.sqlite3").stat().st_mode)[-3:] == "600"
+
+
+def test_journal_that_goes_meanwhile_keeps_nobody_from_starting(tmp_path, monkeypatch):
+    path = tmp_path / "runs" / "1" / "1-token"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / "db.sqlite3-journal"]))
+    prepare.open_way(path)
+
+
+@only_root
+def test_user_finds_its_way_from_the_data_folder(open_folder):
+    node = Node(open_folder / "data")
+    ref = node.launch("#!/bin/sh\nid -un; touch here && pwd; touch $ROTA_OUTPUT/there && echo kept\n", kind="script",
+                      run=RunOptions(run_as=NOBODY))  # fmt: skip
+    assert (node.outcome(ref).kind, node.text(ref).split()) == (
+        OutcomeKind.SUCCESS, [NOBODY, f"{node.path(ref)}/work", "kept"],
+    )  # fmt: skip
+    node.executor.close()
 
 
 def test_unknown_user_is_a_rejected_start(attempt):

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import pytest
 
 from jobs.core.records import Allocation, Outcome
+from jobs.core.running import RunOptions
 from jobs.execution import cgroup_search, cgroups, log, prepare
 from jobs.execution.launch import AttemptRef, RecoveryKind
 from jobs.execution.loop import LoopClosedError
 from jobs.execution.tree import marked
-from tests.execution.driver import limit_processes
 from tests.execution.node import Node, Service
 from tests.execution.running import is_alive, until
 
-GRACE_SECONDS, TIMEOUT_SECONDS, MOST_PROCESSES = 0.3, 2.0, 30
+GRACE_SECONDS, TIMEOUT_SECONDS, LIMITED = 0.3, 2.0, {"max_processes": 30}
 WAIT = 'while [ ! -e "GO" ]; do sleep 0.05; done'
 ZOMBIES = """
 import os, time
@@ -79,7 +79,8 @@ class Column:
 
     def fields(self, name, **more):
         core = min(os.sched_getaffinity(0))
-        return {"kill_grace_seconds": GRACE_SECONDS, "allocation": Allocation((core,), 0, 0), **more}
+        return {"kill_grace_seconds": GRACE_SECONDS, "allocation": Allocation((core,), 0, 0),
+                "run": RunOptions(**LIMITED), **more}  # fmt: skip
 
     def launch_all(self, **more):
         self.node = self.node or Node(self.folder)
@@ -145,11 +146,11 @@ class Column:
         return self.adopted()
 
     def service_kill(self):
-        service = Service(self.folder, MOST_PROCESSES)
+        service = Service(self.folder)
         self.refs = {name: AttemptRef(number, 1, uuid.uuid4().hex) for number, name in enumerate(JOBS, 1)}
         for name, ref in self.refs.items():
             body = JOBS[name].replace("GO", str(self.go))
-            service.launch(body, ref.token, ref.instance_id, kill_grace_seconds=GRACE_SECONDS)
+            service.launch(body, ref.token, ref.instance_id, kill_grace_seconds=GRACE_SECONDS, run=LIMITED)
         self.ready()
         service.kill()
         self.node = Node(self.folder)
@@ -168,9 +169,7 @@ def table(tmp_path_factory):
         columns.append(Column(tmp_path_factory.mktemp("column")))
         return getattr(columns[-1], ending.replace(" ", "_"))()
 
-    with pytest.MonkeyPatch.context() as patch:
-        limit_processes(patch.setattr, MOST_PROCESSES)
-        yield played
+    yield played
     for column in columns:
         column.close()
 

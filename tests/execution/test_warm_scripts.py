@@ -7,14 +7,14 @@ from tests.execution.warm_scripts import SCRIPTS
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory):
+def twice(tmp_path_factory):
     twice = Twice(tmp_path_factory.mktemp("twice"))
-    yield twice.scripts(SCRIPTS)
+    yield twice
     twice.close()
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_warm_is_as_cold(seen, name):
-    cold, warm = seen["cold", name], seen["warm", name]
+def test_warm_is_as_cold(twice, name):
+    cold, warm = twice.both(SCRIPTS[name], name)
     assert (cold.pop("method"), warm.pop("method")) == ("cold", "warm")
     assert warm == cold

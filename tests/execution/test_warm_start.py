@@ -1,5 +1,6 @@
 """Which scripts start warm, and that to a runner such a job is like any other."""
 
+import io
 import json
 import os
 import signal
@@ -10,9 +11,9 @@ from contextlib import closing
 
 import pytest
 
-from jobs.execution import fresh, log, warm
+from jobs.execution import attempt, fresh, log, preload, titles, warm
 from jobs.execution.launching import LauncherProcess
-from jobs.execution.program import Program
+from jobs.execution.program import Program, StartError
 from jobs.execution.rundir import RESULT
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import marked, process
@@ -193,3 +194,23 @@ def seen_text(twice, script):
     path, runner = twice.ask(script, "warm")
     assert twice.result(path, runner).start_method == "warm"
     return log.read_text(path).text
+
+
+def test_start_that_fails_warm_begins_cold(monkeypatch):
+    def start(program, around, fork):
+        if fork is warm.fork_to_run:
+            raise StartError("python", "OSError: no such call")
+        return 7
+
+    monkeypatch.setattr(attempt, "start_job", start)
+    monkeypatch.setattr(attempt, "why_cold", lambda *_: "")
+    one = attempt.Attempt.__new__(attempt.Attempt)
+    one.spec = one.around = None
+    assert one.fork(None) == "its warm start failed: python: OSError: no such call"
+    assert one.job == 7
+
+
+def test_kernel_that_tells_less_of_a_process_starts_nothing_warm(monkeypatch):
+    titles.stat_words.cache_clear()
+    monkeypatch.setattr(titles, "open", lambda *_: io.BytesIO(b"1 (python) R 1 1"), raising=False)
+    assert preload.why_never() == "this kernel lets no process say what it is: /proc/self/stat is not as in proc(5)"

@@ -1,10 +1,9 @@
-"""Runs scripts cold and warm, several at once, and says what could be seen of each run."""
+"""Runs scripts cold and warm, and says what could be seen of each run."""
 
 import os
 import re
 import sys
 import uuid
-from collections import deque
 
 from jobs.execution import log, moment
 from jobs.execution.environment import home
@@ -13,7 +12,6 @@ from jobs.execution.rundir import RESULT, SPEC, STARTED, WORK, RunDir
 from jobs.execution.spec import Result, Spec
 from tests.execution.running import ended, until
 
-AT_ONCE = 3
 ENV = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1", "TZ": "America/New_York", "A": "ż",
        "TERM": "dumb"}  # fmt: skip
 
@@ -29,17 +27,10 @@ class Twice:
     def close(self):
         self.launcher.close()
 
-    def scripts(self, texts):
-        """(method, name) -> what was seen of the run."""
-        waiting = deque((method, name) for name in texts for method in ("cold", "warm"))
-        going, seen = [], {}
-        while waiting or going:
-            while waiting and len(going) < AT_ONCE:
-                method, name = waiting.popleft()
-                going.append((method, name, *self.ask(texts[name], method, name)))
-            method, name, path, runner = going.pop(0)
-            seen[method, name] = observed(path, self.result(path, runner), self.folder)
-        return seen
+    def both(self, text, name):
+        """What was seen of the cold and of the warm run of a script, which run at once."""
+        begun = [self.ask(text, start, name) for start in ("cold", "warm")]
+        return [observed(path, self.result(path, runner), self.folder) for path, runner in begun]
 
     def run(self, text, start, **fields):
         return self.result(*self.ask(text, start, **fields))

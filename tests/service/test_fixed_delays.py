@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from jobs import actions, models
+from jobs.core.inputs import Ended
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
 from jobs.store import schedules, wishes
@@ -234,7 +235,7 @@ def test_what_replaces_a_waiting_one_is_waited_for(clockwork):
 def test_one_that_is_too_late_as_the_next_comes_is_no_end(clockwork):
     fill(clockwork)
     job = delayed(clockwork, overlap="queue")
-    models.Job.objects.filter(pk=job.pk).update(start_deadline_seconds=300.0)
+    models.Job.objects.filter(pk=job.pk).update(start_deadline_seconds=299.0)
     changed(clockwork, job)
     clockwork.wait(300)
     wishes.submit(job, cause="manual", actor="ann", now=clockwork.hands.wall)
@@ -312,3 +313,29 @@ def test_long_daily_downtime_is_made_up_once_a_day(clockwork):
     latest = (START + timedelta(days=30)).replace(hour=3, minute=0)
     assert clockwork.dates(job) == [latest]
     assert (clockwork.schedule(job).missed_count, next_at(clockwork, job)) == (29, latest + timedelta(days=1))
+
+
+@pytest.mark.parametrize("catch_up", ["one", "skip"])
+def test_one_that_is_over_stays_so_when_its_runs_are_deleted(clockwork, catch_up):
+    """The last ran until behind the end of the schedule; without its row its end is known no more."""
+    job = delayed(clockwork, end_at=START + EVERY + EVERY + MINUTE, catch_up=catch_up)
+    clockwork.wait(600)
+    clockwork.wait(120)
+    clockwork.end_all()
+    models.Attempt.objects.all().delete()
+    models.Instance.objects.all().delete()
+    clockwork.hands.pass_(1000)
+    clockwork.start()
+    clockwork.turn()
+    schedule = clockwork.schedule(job)
+    assert (clockwork.dates(job), schedule.next_at, schedule.missed_count) == ([], None, 0)
+
+
+def test_end_that_comes_as_the_next_minutes_are_read_tells_the_next(clockwork):
+    """The database says still that it runs, in the turn that takes its end."""
+    job = running(clockwork)
+    (token, launch) = clockwork.processes.running.popitem()
+    clockwork.loop._follower.horizon.reload_at = clockwork.hands.wall
+    clockwork.mailbox.put(Ended(launch.instance_id, token, Outcome(OutcomeKind.SUCCESS, clockwork.hands.wall)))
+    clockwork.turn()
+    assert next_at(clockwork, job) == clockwork.hands.wall + EVERY

@@ -71,6 +71,8 @@ class ConditionsAnswer(Schema):
     kill_grace_seconds: float
     log_cap_bytes: int
     keep_workspace: bool
+    start: str
+    start_note: str
 
 
 class HoldAnswer(Schema):

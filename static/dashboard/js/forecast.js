@@ -25,8 +25,9 @@ async function compute(part) {
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     part.innerHTML = await answer.text();
     sayMoments(part);
-  } catch {
-    part.textContent = "This cannot be computed now: no connection. Reload the page to try again.";
+  } catch (error) {
+    const why = error instanceof TypeError ? "no connection" : error.message; // fetch has no words of its own
+    part.textContent = `This cannot be computed now: ${why}. Reload the page to try again.`;
   }
   part.removeAttribute("aria-busy");
 }
