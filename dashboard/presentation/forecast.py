@@ -35,6 +35,9 @@ SKIPPED = {
     "blackout": "in closed times of its calendar",
     "start_deadline": "later than it may start",
     "missed": "while nothing was running",
+    "not_needed": "since no upstream fails",
+    "replaced": "in favour of the next",
+    "upstream_failed": "since an upstream failed",
 }
 
 

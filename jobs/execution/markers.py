@@ -151,7 +151,8 @@ def result_of(value: bytes) -> str:
         raise Unclear(f"result has {len(value):,} bytes, expected at most {LONGEST_RESULT:,}: put more into a file")
     try:
         text = value.decode().strip()
-        json.loads(text, parse_constant=refuse_constant)
+        read = json.loads(text, parse_constant=refuse_constant)
+        json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # 1e999 and half a surrogate pair are read, too
     except (ValueError, RecursionError) as error:
         raise Unclear(f"result is {shown(value)}, expected JSON ({error})") from error
     if "\\u0000" in text:
@@ -173,7 +174,7 @@ def read_progress(path: str | os.PathLike[str]) -> Progress | None:
     try:
         with RunDir(os.fspath(path)) as rundir:
             said = rundir.read_json(PROGRESS) or {}
-        found = Progress(float(said["done"]), str(said["text"])[:LONGEST_TEXT])
+        found = Progress(float(said["done"]), str(said["text"])[:LONGEST_TEXT].encode("utf-8", "replace").decode())
     except (FileNotFoundError, BrokenFileError, KeyError, TypeError, ValueError):
         return None
     return found if 0 <= found.done <= 1 else None

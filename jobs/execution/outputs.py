@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jobs.execution.rundir import OUTPUT, NotAFileError, RunDir, open_directory
+from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, NotAFileError, RunDir, open_directory, take_back
 
 MOST_FILES = 1000
 MOST_LEVELS = 20
 MOST_SAID = 10
+UNTELLABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # in a name: no address and no page could have it
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class OutputFile(NamedTuple):
@@ -42,7 +45,7 @@ def listed(path: str | os.PathLike[str]) -> list[OutputFile]:
 def files_in(fd: int) -> list[OutputFile]:
     found: list[OutputFile] = []
     for name, entry in walk(fd):
-        if stat.S_ISREG(entry.st_mode):
+        if stat.S_ISREG(entry.st_mode) and not UNTELLABLE.search(name):
             found.append(OutputFile(name, entry.st_size, entry.st_mtime))
             if len(found) >= MOST_FILES:
                 break
@@ -60,7 +63,7 @@ def open_output(path: str | os.PathLike[str], name: str) -> int:
     at = open_directory(f"{os.fspath(path)}/{OUTPUT}")
     try:
         for part in steps:
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=at)
+            inner = os.open(part, FOLDER, dir_fd=at)
             os.close(at)
             at = inner
         fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
@@ -100,9 +103,12 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
     """Remove what is no file, and files until the rest fits; sentences about what was removed."""
     said, files, total = [], [], 0
     for name, entry in list(walk(fd)):
-        if stat.S_ISREG(entry.st_mode):
+        if stat.S_ISREG(entry.st_mode) and not UNTELLABLE.search(name):
             files.append((entry.st_size, name))
             total += entry.st_size
+        elif stat.S_ISREG(entry.st_mode):
+            os.unlink(name, dir_fd=fd)
+            said.append(f"output {name!r} was not kept: control characters and bytes that are no UTF-8 make no name")
         elif not stat.S_ISDIR(entry.st_mode):
             os.unlink(name, dir_fd=fd)
             said.append(f"output {name!r} was not kept: it is no file")
@@ -117,15 +123,34 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
 
 
 def walk(fd: int, under: str = "", level: int = 0) -> Iterator[tuple[str, os.stat_result]]:
-    """Everything below the folder with its path; folders after what is in them. Not into links."""
-    with os.scandir(fd) as entries:
-        here = sorted((entry.name, entry.stat(follow_symlinks=False)) for entry in entries)
-    for name, found in here:
+    """Everything below the folder with its path; folders after what is in them. Not into links. A job that runs may
+    remove meanwhile what was found.
+    """
+    for name in sorted(os.listdir(fd)):
         path = f"{under}{name}"
-        if stat.S_ISDIR(found.st_mode) and level < MOST_LEVELS:
-            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=fd)
+        try:
+            found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            inner = open_inner(name, fd) if stat.S_ISDIR(found.st_mode) and level < MOST_LEVELS else None
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if inner is not None:
             try:
                 yield from walk(inner, f"{path}/", level + 1)
             finally:
                 os.close(inner)
         yield path, found
+
+
+def open_inner(name: str, at: int) -> int:
+    """Descriptor of a folder in `at`. The right that a job has taken from its owner, the owner takes back."""
+    try:
+        fd = os.open(name, FOLDER, dir_fd=at)
+    except PermissionError:
+        place = os.open(name, FOLDER | os.O_PATH, dir_fd=at)
+        try:
+            os.chmod(f"/proc/self/fd/{place}", PRIVATE_DIR)  # noqa: PTH101 by its name, it could be a link by now
+        finally:
+            os.close(place)
+        fd = os.open(name, FOLDER, dir_fd=at)
+    take_back(fd)
+    return fd

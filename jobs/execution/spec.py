@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from jobs.execution.markers import Unclear, result_of
 from jobs.execution.moment import Moment
 
 FORMAT = 1
@@ -128,6 +129,11 @@ class Result:
             raise FormatError("result.json", f"start_method {method[:40]!r}")
         for name in ("error", "start_note"):
             values[name] = values.get(name, "").encode("utf-8", "replace").decode()
+        if value := values.get("value"):
+            try:
+                values["value"] = result_of(value.encode("utf-8", "surrogatepass"))
+            except Unclear as unclear:
+                raise FormatError("result.json", f"value: {unclear}") from unclear
         return cls(**values)
 
 

@@ -146,3 +146,9 @@ def test_looking_changes_nothing(visitor, plan):
     before = Event.objects.count()
     html(visitor, "/forecast/?whole=&job=report&cores=1")
     assert Event.objects.count() == before
+
+
+def test_every_reason_to_skip_has_its_words():
+    """A clean-up that no failure asks for was said to be "2 not_needed"."""
+    dismissed = ("not_needed", "replaced", "start_deadline", "upstream_failed")
+    assert {*dismissed, "overlap", "queue_bound", "blackout", "missed"} <= set(shown.SKIPPED)

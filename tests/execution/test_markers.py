@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.execution.markers import LONGEST_RESULT, MARK, Markers
+from jobs.execution.markers import LONGEST_RESULT, MARK, Markers, read_progress
 from jobs.execution.rundir import RunDir
 
 SAID = (
@@ -48,7 +48,7 @@ def test_a_mark_within_a_line_is_none(said):
 @pytest.mark.parametrize(
     "line",
     [b"progress=2", b"progress=nan", b"progress=", b"result={", b"result=NaN", b"result=\xff", b"x=1", b"",
-     b'result="\\u0000"', b"result=" + b"[" * 3000],
+     b'result="\\u0000"', b'result="\\ud83d"', b"result=1e999", b"result=" + b"[" * 3000],
 )  # fmt: skip
 def test_what_is_not_understood_is_said(said, line):
     said.feed(MARK + line + b"\n")
@@ -83,3 +83,8 @@ def test_many_progresses_are_few_writes(said, monkeypatch):
     said.end()
     assert len(writes) < 50
     assert writes[-1][1]["done"] == 0.999
+
+
+def test_progress_that_no_page_can_show_is_cleaned(tmp_path):
+    (tmp_path / "progress.json").write_text('{"done": 0.5, "text": "\\udcff!"}')
+    assert read_progress(tmp_path) == (0.5, "?!")

@@ -31,6 +31,33 @@ def test_no_folder_is_no_output(tmp_path):
     assert listed(tmp_path) == []
 
 
+def test_file_that_goes_meanwhile_hides_no_other(left, monkeypatch):
+    """A job that renamed its files while somebody looked made a page of an error."""
+    (left / "b.txt").write_text("22")
+    there = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda fd: ["a.tmp", *there(fd)])
+    assert [one.name for one in listed(left.parent)] == ["b.txt"]
+
+
+@pytest.mark.parametrize("name", [b"a\nb", b"\xff.png", b"plots/\x1b[2J"])
+def test_name_that_no_page_can_have_is_not_kept(left, name):
+    """Such a one made an error of the page of its instance."""
+    (left / os.fsdecode(name)).write_text("1")
+    assert listed(left.parent) == []
+    [said] = settled(left)
+    assert said.isprintable()
+    assert said.endswith("was not kept: control characters and bytes that are no UTF-8 make no name")
+    assert not (left / os.fsdecode(name)).exists()
+
+
+def test_folder_that_the_job_closed_counts(left):
+    (left / "plots" / "a.png").write_text("x" * 2000)
+    (left / "plots").chmod(0)
+    assert [one.name for one in listed(left.parent)] == ["plots/a.png"]
+    (left / "plots").chmod(0)
+    assert settled(left) == ["output 'plots/a.png' of 2,000 bytes was not kept: together they may have 1,000"]
+
+
 def test_the_largest_goes_first_when_all_is_too_much(left):
     for name, size in (("a", 400), ("b", 700), ("c", 300)):
         (left / name).write_text("x" * size)

@@ -94,6 +94,14 @@ def test_another_format_is_refused_with_a_sentence():
         Result.from_json({**data, "colour": "red"})
 
 
+@pytest.mark.parametrize("value", ["{", '"\\u0000"', "1e999", '"\\udcff"', "\udcff"])
+def test_value_that_is_no_result_is_refused(value):
+    """A job may write into its run directory; no page could show such a one."""
+    data = Result("t", "success", 1.0).to_json()
+    with pytest.raises(FormatError, match=r"value: result (is|has)"):
+        Result.from_json({**data, "value": value})
+
+
 def test_first_runner_claims_second_is_refused(runner, rundir):
     first, said = runner()
     assert said == "held"
