@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from jobs.actions.answers import Problem
 from jobs.actions.dates import EXPECTED as EXPECTED_MOMENT
 from jobs.actions.reading import Reader, shown
-from jobs.actions.timing import HASHED_BEFORE_STORED, TIMING_FIELDS, Timing, check_once, read_timing
+from jobs.actions.timing import HASHED_BEFORE_STORED, TIMING_FIELDS, Timing, check_fires, check_once, read_timing
 from jobs.actions.unknown import refuse_unknown
 from jobs.core.catchup import CatchUp, Due, due_between
 from jobs.core.expressions import parse_moment
@@ -89,6 +89,8 @@ def preview(raw: Mapping[str, Any], *, now: datetime, hash_id: str | None = None
     down_from = _read_moment(reader, "down_from", zone)
     if timing is not None and timing.once_at is not None and down_from is None:
         check_once(reader, timing, timing.once_at, after, lenient=lenient)
+    elif timing is not None and down_from is None:
+        check_fires(reader, timing, timing.trigger(anchor=anchor, hash_id=key, at_once=after), after)
     reader.check()
     if timing is None:
         return Preview((Coming(after.astimezone(UTC)),), "once, as soon as it is submitted")

@@ -87,9 +87,15 @@ def read_schedule(
         return spec
     if timing.once_at is not None:
         check_once(reader, timing, timing.once_at, now, is_edit=before is not None, lenient=lenient)
-    elif first_after(timing.trigger(anchor=now, at_once=now), timing.since(now)) is None:
-        _refuse_no_fire(reader, timing)
+    else:
+        check_fires(reader, timing, timing.trigger(anchor=now, at_once=now), now)
     return spec
+
+
+def check_fires(reader: Reader, timing: Timing, trigger: Trigger, now: datetime) -> None:
+    """Refuse what never fires if it is watched from now on."""
+    if first_after(trigger, timing.since(now)) is None:
+        _refuse_no_fire(reader, timing)
 
 
 def read_timing(

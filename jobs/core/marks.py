@@ -17,7 +17,7 @@ from jobs.core.moments import pass_of
 from jobs.core.triggers import AtOnce, Following, Once, Trigger, fires
 from jobs.core.wallclock import WallClock
 from jobs.core.words import clock
-from jobs.core.zones import Change, changes, offset_at, zone_named
+from jobs.core.zones import CYCLE_YEARS, Change, changes, offset_at, zone_named
 
 DST_GAP, BLACKOUT = "dst_gap", "blackout"
 MOST_LEFT_OUT = 50
@@ -138,10 +138,14 @@ def _gaps(trigger: WallClock, after: datetime, until: datetime) -> Iterator[Left
 
 
 def _forward(trigger: WallClock, after: datetime, until: datetime) -> Iterator[Change]:
-    """The changes that skip wall times, in (after, until] and within the schedule's bounds."""
+    """The changes that skip wall times, in (after, until] and within the schedule's bounds.
+
+    Of the first cycle of the calendar only: where it holds none that skips a fire, none ever does.
+    """
     since = after if trigger.start is None else max(after, trigger.start - datetime.resolution)
     last = until if trigger.end is None else min(until, trigger.end)
-    for year in range(since.astimezone(UTC).year, last.astimezone(UTC).year + 1):
+    first_year = since.astimezone(UTC).year
+    for year in range(first_year, min(last.astimezone(UTC).year, first_year + CYCLE_YEARS) + 1):
         for change in changes(trigger.rules.zone, year):
             if change.gap > timedelta(0) and since < change.at <= last:
                 yield change

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from jobs.core import words
-from jobs.core.daylight import Window, ZoneRules, wall_at
+from jobs.core.daylight import LAST_YEAR, Window, ZoneRules, wall_at
 from jobs.core.walltimes import WallTimes
+from jobs.core.zones import CYCLE, SETTLED
 
 SECOND = timedelta(seconds=1)
 
 # Days recur within 41 years; what has not fired for longer falls into a gap each time, and always will.
 NEVER_AFTER = timedelta(days=366 * 50)
+
+END_OF_TIME = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC) - datetime.resolution  # no window reaches further
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,18 @@ class WallClock:
         return window.made_up is not None and self.times.count(*window.made_up) > 0
 
     def count_between(self, after: datetime, until: datetime) -> int:
-        """Costs by the month, not by the fire."""
+        """Costs by the month, not by the fire; at most by those of two cycles of the calendar."""
         if self.start is not None:
             after = max(after, self.start - datetime.resolution)
         if self.end is not None:
             until = min(until, self.end)
+        cycles = max(0, (min(until, END_OF_TIME) - max(after, SETTLED)) // CYCLE)
+        if not cycles:
+            return self._count_one_by_one(after, until)
+        in_one = self._count_one_by_one(SETTLED, SETTLED + CYCLE)
+        return cycles * in_one + self._count_one_by_one(after, min(until, END_OF_TIME) - cycles * CYCLE)
+
+    def _count_one_by_one(self, after: datetime, until: datetime) -> int:
         total = 0
         for window in self.rules.windows(after, wildcard=self.times.wildcard):
             if window.opens > until:

@@ -23,6 +23,11 @@ from jobs.core.invalid import ZONE, InvalidSchedule
 LOOK_EVERY = timedelta(days=3)
 SECOND = timedelta(seconds=1)
 
+# From then on no zone lists its changes (the last one does until 2087): each has its rule, and like all days that can
+# be named by month, day and weekday these come again after 400 years, which are whole weeks.
+SETTLED = datetime(2200, 1, 1, tzinfo=UTC)
+CYCLE_YEARS, CYCLE = 400, timedelta(days=146_097)
+
 NOT_PLACES = frozenset({"Factory"})  # a zone file that names no place
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from jobs.actions import NotFound, Refused, cancel_instance, retry_instance
+from jobs.actions import NotFound, Refused, cancel_instance, delete_job, retry_from_here, retry_instance, run_job
 from jobs.core.states import LIVE, TERMINAL
 from jobs.models import Instance
 from tests.actions.places import NOW, events, later, make_instance, make_job
@@ -64,3 +64,24 @@ def test_live_instance_is_not_retried(status):
 def test_instance_that_is_gone_is_not_found(action):
     with pytest.raises(NotFound, match="no instance 4711"):
         action(4711, actor="ada", now=NOW)
+
+
+@pytest.mark.parametrize("again", [retry_instance, retry_from_here])
+@pytest.mark.parametrize("status", sorted(TERMINAL))
+def test_nothing_of_a_job_that_is_being_deleted_is_retried(again, status):
+    job = make_job()
+    ended, _ = make_instance(job, status), make_instance(job, "running")
+    assert not delete_job(job.pk, actor="ada", now=NOW, cancel_live=True).gone
+    with pytest.raises(Refused, match="being deleted"):
+        again(ended.pk, actor="ada", now=NOW)
+    with pytest.raises(Refused, match="being deleted"):
+        run_job(job.pk, actor="ada", now=NOW)
+
+
+@pytest.mark.parametrize("again", [retry_instance, retry_from_here])
+def test_nothing_of_a_deleted_job_is_found(again):
+    job = make_job()
+    ended = make_instance(job, "failed")
+    assert delete_job(job.pk, actor="ada", now=NOW).gone
+    with pytest.raises(NotFound):
+        again(ended.pk, actor="ada", now=NOW)

@@ -1,9 +1,9 @@
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.actions import InvalidInput, preview
+from jobs.actions import InvalidInput, create_calendar, create_job, preview
 from tests.actions.places import HOURLY
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
@@ -125,3 +125,28 @@ def test_spelled_out_calendar_is_refused_as_a_stored_one(calendar):
     with pytest.raises(InvalidInput) as refusal:
         preview({**HOURLY, "calendar": calendar}, now=NOW)
     assert {problem.field for problem in refusal.value.problems} == {"calendar"}
+
+
+@pytest.mark.parametrize(
+    "never",
+    [{"end_date": "2026-01-01T10:30Z"}, {"calendar": "closed"},
+     {"schedule_type": "fixed_delay", "schedule_expression": "2d", "end_date": "2026-05-05"}],
+)  # fmt: skip
+@pytest.mark.django_db
+def test_what_never_fires_is_refused_as_saving_does(never):
+    nearly = {"days": "mon-sun", "from": "11:00", "to": "10:30"}
+    create_calendar({"name": "closed", "blackouts": [nearly]}, actor="ann", now=NOW)
+    raw = HOURLY | never
+    with pytest.raises(InvalidInput) as saved:
+        create_job({"name": "never", "command": "true", **raw}, actor="ann", now=NOW)
+    with pytest.raises(InvalidInput, match="would never fire") as shown:
+        preview(raw, now=NOW)
+    assert shown.value.sentence == saved.value.sentence
+
+
+def test_closed_for_eight_thousand_years_is_counted_by_cycles():
+    closed = {"blackouts": [{"from": "2026-01-01", "to": "9996-12-31"}]}
+    shown = preview({**HOURLY, "calendar": closed, "timezone": "America/New_York", "count": 1}, now=NOW)
+    opens = datetime(9997, 1, 1, tzinfo=UTC)
+    assert shown.fires == (opens,)
+    assert shown.left_out[0].count == (opens - NOW) // timedelta(hours=1)

@@ -110,3 +110,11 @@ def test_double_click_from_here_makes_one_of_each():
     answers = at_once(*[lambda: retry_from_here(ended.pk, actor="ada", now=NOW)] * 3)
     assert len({answer.instance_id for answer in answers}) == 1
     assert Instance.objects.filter(cause="retry").count() == 2
+
+
+def test_a_workflow_run_at_once_is_whole_each_time():
+    a = make_job("a")
+    b = make_job("b", depends_on=["a"])
+    at_once(*[lambda: run_job(a.pk, actor="ada", now=NOW, scope="workflow")] * 3)
+    for job in (a, b):
+        assert sorted(Instance.objects.filter(job=job).values_list("generation", flat=True)) == [0, 1, 2]

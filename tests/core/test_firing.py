@@ -115,6 +115,16 @@ def test_the_queue_behind_one_job_is_bounded():
     assert [skip.code for plan in plans for skip in fires(plan)[0].skips] == ["queue_bound", "queue_bound"]
 
 
+def test_a_queue_of_one_holds_one():
+    world = scheduled(FirePolicy(overlap=Overlap.QUEUE, queue_bound=1))
+    for _ in range(4):
+        world.wait(MINUTE)
+    assert dates(world) == [MINUTE, 2 * MINUTE]
+    end_all(world)
+    world.wait(MINUTE)
+    assert dates(world) == [MINUTE, 2 * MINUTE, 5 * MINUTE]
+
+
 def test_overlap_allow_runs_them_side_by_side():
     world = scheduled(FirePolicy(overlap=Overlap.ALLOW))
     world.wait(MINUTE)

@@ -128,3 +128,25 @@ def test_bug_050_rerun_has_all_its_attempts():
         ended = world.instance(instance)
         assert (ended.status, ended.generation, ended.attempts) == (Status.FAILED, generation, 3)
         assert [s.attempt for s in world.starts if s.instance_id == instance] == [1, 2, 3]
+
+
+def test_losses_and_failures_have_a_budget_each():
+    world = World()
+    world.job(retry=RetryPolicy(1, 1, jitter=False))
+    poison = world.submit()
+    for kind in (OutcomeKind.LOST, OutcomeKind.FAILED, OutcomeKind.LOST, OutcomeKind.FAILED):
+        world.wait(100)
+        world.end(poison, kind)
+    assert (world.instance(poison).status, world.instance(poison).attempts) == (Status.FAILED, 4)
+
+
+def test_poison_pauses_its_job_by_its_end_alone():
+    world = World()
+    world.job(pause_after_failures=2, retry=RetryPolicy(5, 1, jitter=False))
+    told = []
+    for _ in range(2):
+        poison = world.submit()
+        while world.instance(poison).status is not Status.FAILED:
+            told.append(len(pauses(world.end(poison, OutcomeKind.LOST))))
+            world.wait(100)
+    assert told == [0, 0, 0, 0, 0, 0, 0, 1]

@@ -48,3 +48,21 @@ def test_other_outcomes_are_not_retried(kind):
 def test_taking_over_has_its_own_budget():
     assert may_be_taken_over(instance(1, lost=LOST_BUDGET - 1))
     assert not may_be_taken_over(instance(1, lost=LOST_BUDGET))
+
+
+def test_two_thousand_retries_wait_no_longer_than_the_cap():
+    widest = RetryPolicy(max_retries=2000, delay_seconds=86_400, max_delay_seconds=86_400 * 365, jitter=True)
+    waits = [backoff_seconds(widest, n, max) for n in range(1, 2001)]
+    assert (waits[0], waits[-1]) == (86_400, 86_400 * 365)
+    assert waits == sorted(waits)
+    assert backoff_seconds(RetryPolicy(2000, 0, 0), 2000, max) == 0
+
+
+@pytest.mark.parametrize("lists", [{"only_exit_codes": (3,)}, {"never_exit_codes": (1, 137, 143)}])
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(OutcomeKind.FAILED, None), (OutcomeKind.TIMEOUT, 143), (OutcomeKind.MEMORY_EXCEEDED, 137)],
+)  # fmt: skip
+def test_exit_codes_judge_only_what_ended_by_itself(lists, kind, code):
+    policy = RetryPolicy(max_retries=1, **lists)
+    assert may_retry(policy, instance(1), Outcome(kind, NOW, exit_code=code, signal=None if code else 9))

@@ -3,16 +3,18 @@
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from jobs.core.cron import parse_cron
 from jobs.core.daylight import ZoneRules
+from jobs.core.expressions import parse_trigger
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.triggers import missed_between
 from jobs.core.wallclock import WallClock
 from jobs.core.walltimes import WallTimes
-from jobs.core.zones import zone_named
+from jobs.core.zones import CYCLE, SETTLED, zone_named
 from tests.core.clockwalk import Fields, walk
 
 # Each near a change: whole hours, half hours, two hours, at midnight, over midnight, over a year's end, a whole day.
@@ -115,3 +117,12 @@ def test_later_moments_never_bring_earlier_fires(fields: Fields, change: tuple[s
     found = [trigger.next_after(moment) for moment in moments]
     assert all(moment < fire for moment, fire in zip(moments, found, strict=True))
     assert all(earlier <= later for earlier, later in pairwise(found))
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Africa/Casablanca", "Australia/Lord_Howe"])
+@pytest.mark.parametrize("expression", ["*/5 * * * *", "30 2 * * 0", "30 1 29 2 *"])
+def test_cycles_of_the_calendar_are_alike(zone, expression):
+    trigger = parse_trigger("cron", expression, zone=zone, anchor=SETTLED, start=None, end=None, hash_id="1")
+    after = SETTLED - CYCLE / 2
+    whole = trigger.count_between(after, after + 3 * CYCLE)
+    assert whole == sum(trigger.count_between(after + n * CYCLE / 2, after + (n + 1) * CYCLE / 2) for n in range(6))

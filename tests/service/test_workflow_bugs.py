@@ -10,7 +10,7 @@ from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
 from tests.service.clockwork import START, Clockwork
 
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 HOURLY = {"schedule_type": "cron", "schedule_expression": "0 * * * *"}
 
 
@@ -230,3 +230,29 @@ def test_a_fire_is_not_skipped_for_a_backfill(clockwork):
     assert len(clockwork.processes.running) == 1
     end(clockwork)
     assert {launch.instance_id for launch in clockwork.processes.running.values()} == {own.pk}
+
+
+def test_a_workflow_run_twice_in_one_second_ends_twice(clockwork):
+    a, *_ = abc(clockwork)
+    clockwork.start()
+    for _ in range(2):
+        actions.run_job(a.pk, actor="ann", now=clockwork.hands.wall, scope="workflow")
+    for _ in range(4):
+        clockwork.turn()
+        clockwork.end_all()
+    assert list(models.Instance.objects.values_list("status", flat=True)) == ["success"] * 6
+
+
+def test_a_backfill_beside_real_fires_makes_each_date_once(clockwork):
+    a = make(clockwork, "a", schedule_type="cron", schedule_expression="* * * * *")
+    clockwork.start()
+    clockwork.run_to(START + 2 * MINUTE)
+    actions.create_backfill(
+        a.pk, START - 2 * MINUTE, START + 2 * MINUTE, actor="ann", now=clockwork.hands.wall, concurrency=2
+    )
+    for _ in range(4):
+        clockwork.turn()
+        clockwork.run_to(clockwork.hands.wall + MINUTE)
+    assert sorted(dates_of("a")) == [START + n * MINUTE for n in range(-2, 7)]
+    assert set(models.Instance.objects.values_list("status", flat=True)) == {"success"}
+    assert models.Backfill.objects.get().status == "done"
