@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
+from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
 from jobs.models import Attempt, Job
 from jobs.telemetry.memory import MEGABYTE
@@ -20,6 +21,7 @@ TREND = 30
 LEAST_SECONDS = 0.2
 # Advice on fewer runs would be a guess.
 ENOUGH_RUNS = 5
+LONGEST_COMMAND = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class JobNeeds:
     created_at: datetime
     owner: str
     limits: tuple[str, ...]
+    run: tuple[str, ...]
     attempts: int
     used: float | None
     peak: int | None
@@ -129,6 +132,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),
+        run=run_of(job),
         attempts=len(used),
         used=max(used, default=None),
         peak=max((peak for _, _, peak in measured if peak is not None), default=None),
@@ -153,6 +157,33 @@ def limits_of(job: Job) -> tuple[str, ...]:
         )
         if sentence
     )
+
+
+def run_of(job: Job) -> tuple[str, ...]:
+    """How its processes are run, in short sentences: what differs from the usual."""
+    run = options_of(job)
+    ends = "" if run.cleanup_after == USUAL_RUN.cleanup_after else f" after {', '.join(run.cleanup_after)}"
+    limit = amounts.duration(run.cleanup_timeout_seconds)
+    return tuple(
+        sentence
+        for sentence in (
+            f"in {run.working_directory}" if run.working_directory else "",
+            f"as user {run.run_as}" if run.run_as else "",
+            f"umask {run.umask}" if run.umask != USUAL_RUN.umask else "",
+            f"nice {run.nice}" if run.nice else "",
+            f"disk priority {run.io_priority}" if run.io_priority != USUAL_RUN.io_priority else "",
+            f"starts {run.start}" if run.start != USUAL_RUN.start else "",
+            f"at most {run.max_processes:,} processes" if run.max_processes else "",
+            f"no file above {run.max_file_mb:,} MB" if run.max_file_mb else "",
+            f"cleaned up{ends}, within {limit}, by {_short(run.cleanup_command)}" if run.cleanup_command else "",
+        )
+        if sentence
+    )
+
+
+def _short(command: str) -> str:
+    first = command.partition("\n")[0]
+    return first if first == command and len(first) <= LONGEST_COMMAND else f"{first[:LONGEST_COMMAND]}…"
 
 
 def _codes(codes: list[int]) -> str:

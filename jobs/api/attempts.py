@@ -105,6 +105,10 @@ def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:
         "kill_grace_seconds": found.kill_grace_seconds,
         "log_cap_bytes": found.log_cap_bytes,
         "keep_workspace": found.keep_workspace,
+        "run_as": found.run_as,
+        "io_priority": found.io_priority,
+        "max_processes": found.max_processes,
+        "max_file_bytes": found.max_file_bytes,
         "start": found.start,
         "start_note": found.start_note,
     }

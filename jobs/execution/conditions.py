@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs.execution.limits import user_of
 from jobs.execution.masking import masked
 from jobs.execution.program import StartError, program_of
 from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, told_by
@@ -27,6 +28,7 @@ class Conditions:
     """argv: what was exec'd. cores: those that the whole tree is pinned to, None if it is not. Durations in seconds.
 
     start: "warm" or "cold", as it was started, "" as long as it is not; start_note: why cold, where warm was wished.
+    run_as: "" for the service's own user.
     """
 
     argv: tuple[str, ...]
@@ -41,6 +43,10 @@ class Conditions:
     keep_workspace: bool
     start: str
     start_note: str
+    run_as: str
+    io_priority: str
+    max_processes: int | None
+    max_file_bytes: int | None
 
 
 def conditions_of(path: Path | str) -> Conditions | None:
@@ -65,7 +71,7 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
         argv = program_of(spec, path).argv
     except StartError:  # its file is gone, by which it was decided how to run it
         argv = [spec.body]
-    given = {**spec.env, **told_by(path)}
+    given = _environment(spec, path)
     return Conditions(
         argv=tuple(map(_text, argv)),
         working_directory=_text(spec.working_directory or workspace),
@@ -79,7 +85,20 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
         keep_workspace=spec.keep_workspace,
         start=_text(str(started.get("start", ""))),
         start_note=_text(str(started.get("note", ""))),
+        run_as=spec.run_as,
+        io_priority=spec.io_priority,
+        max_processes=spec.max_processes,
+        max_file_bytes=spec.max_file_bytes,
     )
+
+
+def _environment(spec: Spec, path: str) -> dict[str, str]:
+    given = {**spec.env, **told_by(path)}
+    try:
+        user = user_of(spec.run_as)
+    except StartError:  # it was not started, or its user is known to another node only
+        return given
+    return user.environment(given) if user else given
 
 
 def _variable(name: str, value: str) -> Variable:

@@ -21,6 +21,7 @@ from jobs.execution.rundir import PROGRESS, PROGRESS_FILE, RESULT_FILE, WORK, Br
 MARK = b"::rota "
 LINE = b"\n" + MARK
 LONGEST_RESULT = 65_536  # bytes of JSON
+MOST_LEVELS = 100
 LONGEST_LINE = LONGEST_RESULT + 64
 LONGEST_TEXT = 200
 WRITE_SECONDS = 0.25  # between two writes of the progress: a loop may tell it a thousand times a second
@@ -155,9 +156,20 @@ def result_of(value: bytes) -> str:
         json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # 1e999 and half a surrogate pair are read, too
     except (ValueError, RecursionError) as error:
         raise Unclear(f"result is {shown(value)}, expected JSON ({error})") from error
+    if levels(read) > MOST_LEVELS:
+        raise Unclear(f"result has more than {MOST_LEVELS} levels: whoever reads it deep in a call would fail at them")
     if "\\u0000" in text:
         raise Unclear("result has the character U+0000 in it, which no database stores as text")
     return text
+
+
+def levels(value: object) -> int:
+    """How deep its lists and objects go: 1 for one that has none inside."""
+    count, here = 0, [value]
+    while here := [one for one in here if isinstance(one, dict | list)]:
+        count += 1
+        here = [inner for one in here for inner in (one.values() if isinstance(one, dict) else one)]
+    return count
 
 
 def refuse_constant(name: str) -> None:

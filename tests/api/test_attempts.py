@@ -3,7 +3,8 @@
 import pytest
 
 from jobs.api.outputs import rundir_of
-from jobs.execution import moment
+from jobs.execution import conditions, moment
+from jobs.execution.limits import User, own_home
 from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.samples import Sample, SampleFile
 from jobs.execution.spec import Spec
@@ -27,10 +28,11 @@ def attempt():
     )
 
 
-def run_directory(attempt, **env):
+def run_directory(attempt, *, run_as="", **env):
     path = rundir_of(attempt)
     path.mkdir(parents=True)
-    spec = Spec("t", 1, 1, "command", "echo hi", "python", env, moment.now(), cores=[0], timeout_seconds=60)
+    asked = moment.now()
+    spec = Spec("t", 1, 1, "command", "echo hi", "python", env, asked, cores=[0], timeout_seconds=60, run_as=run_as)
     with RunDir(str(path)) as rundir:
         rundir.write_json(SPEC, spec.to_json())
         file = SampleFile(rundir)
@@ -62,6 +64,24 @@ def test_conditions_are_what_the_program_was_given(api, attempt):
     assert (answer["pinned_to"], answer["timeout_seconds"], answer["umask"]) == ([0], 60.0, "0022")
     assert (answer["environment"]["MODE"], answer["masked"]) == ("full", ["API_TOKEN", "DB"])
     assert b"hunter2" not in response.content
+
+
+def test_conditions_name_the_user_and_its_home(api, attempt, monkeypatch):
+    user = User("bob", 1234, 1234, "/home/bob")
+    monkeypatch.setattr(conditions, "user_of", lambda name: user if name == "bob" else None)
+    run_directory(attempt, run_as="bob", HOME=own_home())
+    answer = api.get(address(attempt, "conditions")).json()
+    assert (answer["run_as"], answer["environment"]["HOME"], answer["environment"]["USER"]) == (
+        "bob",
+        "/home/bob",
+        "bob",
+    )
+
+
+def test_conditions_are_told_of_a_user_that_is_not_here(api, attempt):
+    run_directory(attempt, run_as="no-such-user", HOME="/root")
+    answer = api.get(address(attempt, "conditions")).json()
+    assert (answer["run_as"], answer["environment"]["HOME"]) == ("no-such-user", "/root")
 
 
 def test_conditions_of_a_gone_run_directory_are_not_found(api, attempt, problem):

@@ -1,6 +1,7 @@
 """What is to come, by API and command: it is simulated from the rows, and nothing is stored."""
 
 import json
+import re
 from datetime import timedelta
 from io import StringIO
 
@@ -109,6 +110,11 @@ def test_command_prints_a_table(plan):
     assert "report" in said
     assert "No warnings." in said
     assert "Every run is assumed to succeed." in said
+
+
+def test_command_says_moments_to_the_minute(plan):
+    first = simulated(days=1).splitlines()[0]
+    assert re.fullmatch(r"From (\S+ \d\d:\d\d UTC) to (\S+ \d\d:\d\d UTC):", first)
 
 
 def test_command_prints_json_of_one_job(plan):

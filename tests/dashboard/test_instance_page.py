@@ -60,6 +60,19 @@ def test_card_says_whether_it_started_warm(visitor, running):
     assert "it runs as &lt;another&gt; user" in html(visitor, running)
 
 
+def test_card_says_user_and_limits_where_it_has_them(visitor, running):
+    run_directory(running, run_as="nobody", io_priority="idle", max_processes=900, max_file_bytes=5 * 2**20)
+    shown = html(visitor, running)
+    for said in ("<dd>nobody", "<dd>idle", "<dd>900", "<dd>5.0 MB"):
+        assert said in shown
+
+
+def test_job_that_is_nice_with_cores_of_its_own_shares_none(visitor, running):
+    run_directory(running, nice=10)
+    shown = html(visitor, running)
+    assert ("nice 10" in shown, "gives way to those" in shown) == (True, False)
+
+
 def test_card_says_how_it_was_run(visitor, running):
     run_directory(running, env={"B": "2", "A": "1 <script>"}, timeout_seconds=90)
     shown = html(visitor, running)

@@ -77,7 +77,7 @@ def test_first_run_under_way_counts_none(visitor):
     job = make_job()
     make_waiting(job)
     page = html(visitor, job)
-    assert ("none has ended yet" in page, "0 of 0" in page) == (True, False)
+    assert ("none of them has ended yet" in page, "0 of 0" in page) == (True, False)
 
 
 def test_script_has_numbered_lines(visitor):

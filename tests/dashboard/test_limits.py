@@ -81,6 +81,26 @@ def test_page_of_a_job_tells_its_rules(visitor):
         assert said in shown
 
 
+def test_page_of_a_job_tells_how_it_is_run(visitor):
+    job = make_job(
+        run_as="nobody", umask="077", nice=10, working_directory="/srv", max_processes=9, cleanup_command="rm x\ny"
+    )
+    shown = text(visitor, f"/jobs/{job.pk}/")
+    for said in (
+        "as user nobody",
+        "umask 077",
+        "nice 10",
+        "in /srv",
+        "at most 9 processes",
+        "within 1 min, by rm x…",
+    ):
+        assert said in shown
+
+
+def test_page_of_a_usual_job_tells_nothing_of_how_it_is_run(visitor):
+    assert "How it is run" not in text(visitor, f"/jobs/{make_job().pk}/")
+
+
 def test_page_says_that_it_paused_itself(visitor):
     job = make_job(paused_at=timezone.now(), paused_by=PAUSED_BY, failures_in_a_row=3)
     assert "Paused by rota after 3 failures in a row" in text(visitor, f"/jobs/{job.pk}/")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.execution.markers import LONGEST_RESULT, MARK, Markers, read_progress
+from jobs.execution.markers import LONGEST_RESULT, MARK, Markers, levels, read_progress
 from jobs.execution.rundir import RunDir
 
 SAID = (
@@ -48,7 +48,8 @@ def test_a_mark_within_a_line_is_none(said):
 @pytest.mark.parametrize(
     "line",
     [b"progress=2", b"progress=nan", b"progress=", b"result={", b"result=NaN", b"result=\xff", b"x=1", b"",
-     b'result="\\u0000"', b'result="\\ud83d"', b"result=1e999", b"result=" + b"[" * 3000],
+     b'result="\\u0000"', b'result="\\ud83d"', b"result=1e999", b"result=" + b"[" * 3000,
+     b"result=" + b'{"a":[' * 51 + b"]}" * 51],
 )  # fmt: skip
 def test_what_is_not_understood_is_said(said, line):
     said.feed(MARK + line + b"\n")
@@ -88,3 +89,7 @@ def test_many_progresses_are_few_writes(said, monkeypatch):
 def test_progress_that_no_page_can_show_is_cleaned(tmp_path):
     (tmp_path / "progress.json").write_text('{"done": 0.5, "text": "\\udcff!"}')
     assert read_progress(tmp_path) == (0.5, "?!")
+
+
+def test_levels_of_a_result_are_counted():
+    assert [levels(one) for one in (1, [], {"a": 1}, [[1], {"a": {"b": []}}])] == [0, 1, 1, 4]

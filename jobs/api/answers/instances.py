@@ -71,6 +71,10 @@ class ConditionsAnswer(Schema):
     kill_grace_seconds: float
     log_cap_bytes: int
     keep_workspace: bool
+    run_as: str
+    io_priority: str
+    max_processes: int | None
+    max_file_bytes: int | None
     start: str
     start_note: str
 

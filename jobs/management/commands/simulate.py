@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -65,8 +66,9 @@ class Command(BaseCommand):
 def _table(shape: dict[str, Any]) -> list[str]:
     totals, use = shape["totals"], shape["core_use"]
     counts = ", ".join(f"{totals[what]:,} {what}" for what in ("fires", "starts", "waits", "skips"))
-    used = f"{use['mean']:.1f} of {use['slots']} slots in use on average, {use['peak']} at most (at {use['peak_at']})"
-    lines = [f"From {shape['from']} to {shape['reached']}:", f"{counts}; {used}."]
+    peak = f"{use['peak']} at most (at {_moment(use['peak_at'])})"
+    used = f"{use['mean']:.1f} of {use['slots']} slots in use on average, {peak}"
+    lines = [f"From {_moment(shape['from'])} to {_moment(shape['reached'])}:", f"{counts}; {used}."]
     lines += [shape["cut_because"], ""] if shape["cut"] else [""]
     lines += [f"! {one['sentence']}" for one in shape["warnings"]] or ["No warnings."]
     head = (
@@ -83,3 +85,8 @@ def _table(shape: dict[str, Any]) -> list[str]:
     if more > 0:
         lines.append(f"and {more:,} more jobs, which wait less; --json has more, --job NAME has one.")
     return [*lines, "", *shape["notes"]]
+
+
+def _moment(text: str) -> str:
+    """Such as "2026-12-02 20:32 UTC"."""
+    return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
