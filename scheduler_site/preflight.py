@@ -132,4 +132,8 @@ def check_migrated() -> None:
     """Refuses a database whose tables are not those of this version."""
     check_database()
     if has_pending_migrations():
-        raise DatabaseRefused("the database has not the tables of this version; run `manage.py bootstrap` first.")
+        where = connection.settings_dict["HOST"] or connection.settings_dict["NAME"]
+        raise DatabaseRefused(
+            f"the database at {where} has not the tables of this version; "
+            "run `manage.py bootstrap` first, or name another by ROTA_DATA or DATABASE_URL."
+        )

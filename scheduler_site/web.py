@@ -8,9 +8,12 @@ from collections.abc import Callable
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server  # installs the asyncio reactor: before anything else imports one
 from twisted.internet import reactor
+from twisted.web.http import RESPONSES
 
 # A page that still renders gets this long; a socket is closed by the browser's side or by then.
 CLOSE_SECONDS = 5
+# Twisted knows no words for it, and would say "422 Unknown Status" of whatever the API or a form refuses.
+RESPONSES[422] = b"Unprocessable Entity"
 
 
 def serve(host: str, port: int, *, on_ready: Callable[[], None], on_stop: Callable[[], None]) -> None:

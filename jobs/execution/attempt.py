@@ -238,7 +238,10 @@ class Attempt:
     def out_of_memory(self) -> EndedByUs | None:
         """The kernel has ended some of it, and the job has ended before that was seen."""
         passed = self.confinement.out_of_memory(self.usage.peak_bytes())
-        return EndedByUs(passed.kind, passed.error) if passed else None
+        if passed is None:
+            return None
+        self.log.notice(f"{passed.why}: the kernel ended it")
+        return EndedByUs(passed.kind, passed.error)
 
     def not_started(self, kind: str, error: str) -> Result:
         self.log.notice(error)

@@ -76,6 +76,12 @@ def test_job_past_its_memory_is_ended_and_nothing_else(attempt, bases):
     assert is_alive(other.job)
 
 
+def test_log_says_that_memory_was_passed(attempt, bases):
+    running = attempt(EATER, "script", memory_limit_bytes=64 * MEGABYTE, cgroups=bases)
+    running.result()
+    assert "[rota] memory limit of 64 MB passed: " in running.text
+
+
 def test_memory_is_that_of_the_whole_tree(attempt, bases):
     child = f"{sys.executable} -c 'x = bytearray(b\"x\" * 30_000_000); print(1); import time; time.sleep(60)'"
     running = attempt(f"{child} & {child} & {child} & wait", memory_limit_bytes=64 * MEGABYTE, cgroups=bases)

@@ -83,6 +83,7 @@ def test_unprepared_database_is_refused(tmp_path):
     refused = manage("resetpassword", "admin", ROTA_DATA=str(tmp_path))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "run `manage.py bootstrap` first" in refused.stderr
+    assert f"the database at {tmp_path}/db.sqlite3 has not" in refused.stderr
 
 
 def test_nonsense_setting_is_one_line(tmp_path):

@@ -1,5 +1,9 @@
 """What holds on every page, and who may come in."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth import get_user_model
@@ -9,6 +13,8 @@ from django.db import OperationalError
 
 from scheduler_site.content_security import POLICY
 from scheduler_site.origin import is_same_origin
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.django_db
@@ -123,3 +129,10 @@ def test_page_while_the_database_cannot_write_says_so(client, monkeypatch):
     answer = client.get("/login/")
     assert answer.status_code == 503
     assert b"Nothing was stored" in answer.content
+
+
+def test_refusals_have_their_words_in_the_status_line():
+    """In a process of its own: importing the server installs its event loop."""
+    printed = "import scheduler_site.web; from twisted.web.http import RESPONSES; print(RESPONSES[422].decode())"
+    told = subprocess.run([sys.executable, "-c", printed], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout == "Unprocessable Entity\n"
