@@ -153,7 +153,7 @@ class EngineLoop(threading.Thread):
             self._kept_for = self._engine.starts.kept_for
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
-        return bool(passed.finishes)
+        return passed.ended
 
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""

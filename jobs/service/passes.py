@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError, transaction
 
-from jobs.core.decisions import Decision, Finish, Fire, Flag, Pause, Plan, Rearm, Start, Stop
+from jobs.core.decisions import Decision, Dismiss, Finish, Fire, Flag, Pause, Plan, Rearm, Start, Stop
 from jobs.core.engine import Engine
 from jobs.core.inputs import Input
 from jobs.core.port import Committed, Store
@@ -31,6 +31,12 @@ class Passed:
     refused_schedules: set[int] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
     wake_at: datetime | None = None
+    dismissed: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether anything did, by a run or while it waited."""
+        return self.dismissed or bool(self.finishes)
 
     def add(self, decisions: Iterable[Decision], committed: Committed) -> None:
         refused = committed.refused_instances
@@ -40,6 +46,8 @@ class Passed:
                     self.starts.append(decision)
                 case Finish():
                     self.finishes.append(decision)
+                case Dismiss():
+                    self.dismissed = True
                 case Stop():
                     self.stops.append(decision)
         self.refused_instances |= refused

@@ -256,3 +256,21 @@ def test_a_backfill_beside_real_fires_makes_each_date_once(clockwork):
     assert sorted(dates_of("a")) == [START + n * MINUTE for n in range(-2, 7)]
     assert set(models.Instance.objects.values_list("status", flat=True)) == {"success"}
     assert models.Backfill.objects.get().status == "done"
+
+
+def test_a_backfill_below_failed_dates_ends_each_in_the_next_pass(clockwork):
+    """A job that was added to a workflow whose dates have failed: made one by one, and none of them stays."""
+    make(clockwork, "a", schedule_type="cron", schedule_expression="* * * * *", max_retries=0)
+    clockwork.start()
+    for _ in range(3):
+        clockwork.wait(60)
+        end(clockwork, OutcomeKind.FAILED)
+    b = make(clockwork, "b", "a")
+    actions.create_backfill(b.pk, START + MINUTE, START + 3 * MINUTE, actor="ann", now=clockwork.hands.wall)
+    for made in (1, 2, 3, 3):
+        waited = set(models.Instance.objects.filter(job=b, status="pending").values_list("pk", flat=True))
+        clockwork.turn()
+        assert len(dates_of("b")) == made
+        assert not models.Instance.objects.filter(pk__in=waited, status="pending").exists()
+    assert set(models.Instance.objects.filter(job=b).values_list("status", flat=True)) == {"upstream_failed"}
+    assert models.Backfill.objects.get().status == "done"
