@@ -144,8 +144,8 @@ def test_command_without_a_node_asks_for_cores(db):
 
 
 def test_what_is_left_out_is_said(api, plan):
-    Schedule.objects.update(fault="its zone is gone")
     actions.pause_job(Job.objects.get().pk, actor="ada", now=timezone.now())
+    Schedule.objects.update(fault="its zone is gone")
     found = api.get("forecast?days=1").json()
     assert found["totals"]["fires"] == 0
     assert "1 job is paused and is not simulated." in found["notes"]
