@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -51,16 +51,6 @@ def load(now: datetime, *, days: float, cores: int | None = None, job_name: str 
     named = models.Job.objects.filter(name=job_name).values_list("pk", flat=True)
     jobs = read.jobs({*named, *(row.job_id for row in seen), *(told.job_id for told in schedules)}, graph)
     job_ids = {job.id for job in jobs}
-    paused = models.Job.objects.filter(paused_at__isnull=False).count()
-    if paused:
-        notes.append(
-            "1 job is paused and is not simulated."
-            if paused == 1
-            else f"{paused:,} jobs are paused and are not simulated."
-        )
-    faulty = models.Schedule.objects.exclude(fault="").count()
-    if faulty:
-        notes.append(f"{faulty:,} schedules are set aside with a fault and do not fire.")
     return Present(
         now=now,
         machines=machines,
@@ -73,8 +63,17 @@ def load(now: datetime, *, days: float, cores: int | None = None, job_name: str 
         order=settings.ORDER,
         weights=settings.TENANT_WEIGHTS,
         over=_over(),
-        notes=tuple(notes),
+        notes=(*notes, *_left_out()),
     )
+
+
+def _left_out() -> Iterator[str]:
+    if paused := models.Job.objects.filter(paused_at__isnull=False).count():
+        who, is_ = (f"{paused:,} jobs", "are") if paused > 1 else ("1 job", "is")
+        yield f"{who} {is_} paused and {is_} not simulated."
+    if faulty := models.Schedule.objects.exclude(fault="").count():
+        who = f"{faulty:,} schedules are" if faulty > 1 else "1 schedule is"
+        yield f"{who} set aside with a fault and not simulated."
 
 
 def _nodes(now: datetime) -> tuple[list[models.Node], list[str]]:

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from jobs import actions, forecast
-from jobs.models import Event, Instance, Job, Node
+from jobs.models import Event, Instance, Job, Node, Schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -143,8 +143,10 @@ def test_command_without_a_node_asks_for_cores(db):
         simulated(days=1)
 
 
-def test_paused_jobs_are_left_out_and_said_so(api, plan):
+def test_what_is_left_out_is_said(api, plan):
     actions.pause_job(Job.objects.get().pk, actor="ada", now=timezone.now())
+    Schedule.objects.update(fault="its zone is gone")
     found = api.get("forecast?days=1").json()
     assert found["totals"]["fires"] == 0
     assert "1 job is paused and is not simulated." in found["notes"]
+    assert "1 schedule is set aside with a fault and not simulated." in found["notes"]

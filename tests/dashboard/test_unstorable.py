@@ -1,5 +1,8 @@
 """What no column holds is refused by every form and search, and never a failure of the server."""
 
+import re
+from urllib.parse import quote
+
 import pytest
 from django.urls import get_resolver
 
@@ -13,9 +16,9 @@ pytestmark = pytest.mark.django_db
 NUL = "a\0b"
 
 
-def addresses(**numbers):
+def addresses(**parts):
     patterns = [str(pattern.pattern) for pattern in get_resolver("dashboard.urls").url_patterns]
-    return ["/" + pattern.replace("<int:", "{").replace(">", "}").format(**numbers) for pattern in patterns]
+    return ["/" + re.sub(r"<\w+:(\w+)>", lambda found: str(parts[found[1]]), pattern) for pattern in patterns]
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -50,6 +53,8 @@ def test_no_address_fails_of_it(client, django_user_model):
         node_id=1,
         backfill_id=1,
         operation_id=1,
+        attempt=1,
+        name=quote(NUL),
     ):
         assert client.get(address, dict.fromkeys(names, NUL)).status_code < 500, address
         assert client.get(address, {"q": NUL}).status_code < 500, address
