@@ -17,7 +17,6 @@ from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
 from dashboard.presentation.skipping import why_skipped
 from jobs.models import Attempt, Event, Job, Node, Schedule
-from jobs.store import changes
 from jobs.store.dismissals import PAUSED_BY
 from jobs.trials import is_trial
 
@@ -29,9 +28,8 @@ SLOW_FROM = timedelta(seconds=30)
 # The engine makes a fire within milliseconds; a restart takes some seconds.
 OVERDUE_FROM = timedelta(seconds=30)
 
-# A clock that was set is told for so long, and looked for among so many of the last events: none of them has an index.
+# A clock that was set is told for so long.
 TOLD_FOR = timedelta(days=1)
-LOOKED_BACK = 50_000
 
 FAULTY = Look("set aside", "warn", "bad")
 OVERDUE = Look("did not fire", "alarm", "bad")
@@ -131,7 +129,7 @@ def _draining() -> Iterator[tuple[str, Trouble]]:
 
 def _clocks(now: datetime) -> Iterator[tuple[str, Trouble]]:
     """The last that happened to the clock of each node."""
-    recent = Event.objects.filter(id__gt=changes.newest() - LOOKED_BACK, kind="clock.changed", at__gt=now - TOLD_FOR)
+    recent = Event.objects.filter(kind="clock.changed", at__gt=now - TOLD_FOR)
     told: dict[int, tuple[datetime, dict[str, Any]]] = {}
     for at, data in recent.order_by("id").values_list("at", "data")[:MOST_READ]:
         told[data["node"]] = (at, data)

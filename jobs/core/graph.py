@@ -37,10 +37,6 @@ class Graph:
     def upstreams(self, job_id: int) -> tuple[int, ...]:
         return self._upstreams.get(job_id, ())
 
-    def waiting(self) -> list[int]:
-        """All jobs that wait for others."""
-        return sorted(self._upstreams)
-
     def dependents(self, job_id: int) -> list[int]:
         return sorted(self._dependents.get(job_id, ()))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -112,6 +113,9 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
         elif not stat.S_ISDIR(entry.st_mode):
             os.unlink(name, dir_fd=fd)
             said.append(f"output {name!r} was not kept: it is no file")
+        elif name.count("/") == MOST_LEVELS:
+            shutil.rmtree(name, dir_fd=fd)
+            said.append(f"output {name!r} was not kept: folders may be {MOST_LEVELS} deep")
     files.sort()
     while files and (total > cap_bytes or len(files) > MOST_FILES):
         size, name = files.pop()

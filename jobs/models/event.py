@@ -30,6 +30,7 @@ class Event(models.Model):
                 fields=["instance_id", "id"], name="event_of_instance", condition=Q(instance_id__isnull=False)
             ),
             models.Index(fields=["job_id", "id"], name="event_skipped", condition=Q(kind="schedule.skipped")),
+            models.Index(fields=["at"], name="event_clock_changed", condition=Q(kind="clock.changed")),
         ]
 
     def __str__(self) -> str:

@@ -50,7 +50,7 @@ def load(now: datetime, queue: QueueWindow | None = None) -> tuple[Horizon, list
     queued = horizon.queue.load() if queue is None else []
     schedules = list(active_schedules().filter(Q(next_at__lte=horizon.until) | Q(next_at__isnull=True)))
     graph = read.workflows()
-    live = read.with_upstreams([*_due_before(horizon.until, graph), *_running(), *queued], graph)
+    live = read.with_upstreams([*_due_before(horizon.until), *_running(), *queued], graph)
     job_ids = {row.job_id for row in schedules} | {row.job_id for row in live}
     inputs: list[Input] = [limits.load(), *(JobChanged(job) for job in read.jobs(job_ids, graph))]
     inputs += [InstanceSeen(read.instance(row)) for row in live]
@@ -102,13 +102,13 @@ class Unreadable:
         return f"cannot be read: {self.error}"
 
 
-def _due_before(until: datetime, graph: Graph) -> list[models.Instance]:
+def _due_before(until: datetime) -> list[models.Instance]:
     """And what waits for others, whenever it is due."""
     rows = models.Instance.objects
     pending = rows.filter(status=Status.PENDING)
     return [
         *pending.filter(due_at__lte=until),
-        *pending.filter(due_at__gt=until, job__in=graph.waiting()),
+        *pending.filter(due_at__gt=until, job__in=models.Dependency.objects.values("job")),
         *rows.filter(status=Status.RETRYING, retry_at__lte=until),
     ]
 

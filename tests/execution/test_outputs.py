@@ -105,3 +105,13 @@ def test_a_file_in_a_folder_is_opened(left):
     (left / "plots" / "a.png").write_text("png")
     with os.fdopen(open_output(left.parent, "plots/a.png")) as file:
         assert file.read() == "png"
+
+
+def test_what_lies_too_deep_is_not_kept(left):
+    """It was neither counted nor listed, and stayed."""
+    deep = left.joinpath(*["d"] * 22)
+    deep.mkdir(parents=True)
+    (deep / "a").write_text("x" * 2000)
+    (left / "b").write_text("1")
+    assert settled(left)[0].endswith("was not kept: folders may be 20 deep")
+    assert [path.name for path in left.rglob("*") if path.is_file()] == ["b"]
