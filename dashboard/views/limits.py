@@ -21,7 +21,7 @@ from jobs.actions.limits import LIMIT_FIELDS
 from jobs.models import Limit
 
 KINDS = (("tag", "Tag"), ("model", "Execution model"), ("rate", "Rate"))
-NUMBERS = ("maximum", "rate_per_second", "burst")
+NUMBERS = {"maximum": "At once", "rate_per_second": "Per second", "burst": "Burst"}  # as the form calls them
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,7 +40,7 @@ def limits(request: HttpRequest) -> HttpResponse:
     try:
         return once(request, make)
     except actions.InvalidInput as refusal:
-        return _page(request, [problem.sentence for problem in refusal.problems])
+        return _page(request, [_in_words(problem) for problem in refusal.problems])
 
 
 @require_POST
@@ -65,6 +65,13 @@ def _done(request: HttpRequest, did: str, action: Callable[[], actions.LimitChan
         return f"The limit was {did}." if done.changed else "The limit was so already."
 
     return acted(request, lambda: told(request, action, said, "limits"))
+
+
+def _in_words(problem: actions.Problem) -> str:
+    if problem.field not in NUMBERS:
+        return problem.sentence
+    sentence = problem.sentence.replace(f"{problem.field} is null", f"{problem.field} is blank")
+    return sentence.replace(problem.field, NUMBERS[problem.field])
 
 
 def _page(request: HttpRequest, problems: list[str] | None = None) -> HttpResponse:

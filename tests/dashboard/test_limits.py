@@ -49,6 +49,11 @@ def test_refused_limit_keeps_what_was_typed(visitor):
     assert not Limit.objects.exists()
 
 
+def test_refused_number_is_called_as_in_the_form(visitor):
+    answer = visitor.post("/limits/", {"kind": "tag", "name": "etl", "maximum": ""})
+    assert "At once is blank, expected a whole number" in answer.content.decode()
+
+
 def test_numbers_are_changed_on_the_page(visitor):
     limit = rate()
     visitor.post(f"/limits/{limit.pk}/", {"rate_per_second": "2", "burst": "5"})
