@@ -9,8 +9,9 @@ from typing import Any
 from jobs.actions.bodies import BODIES, MASK
 from jobs.actions.definition import raw_of, spec_of, zone_to_show
 from jobs.api.moments import iso
-from jobs.api.outputs import Output
+from jobs.api.outputs import Output, rundir_of
 from jobs.core.invalid import InvalidSchedule
+from jobs.execution.markers import read_progress
 from jobs.holds import HoldView
 from jobs.models import Attempt, Instance, Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
@@ -117,8 +118,15 @@ def attempt_shape(attempt: Attempt) -> dict[str, Any]:
         "cpu_seconds": attempt.cpu_seconds,
         "peak_memory_bytes": attempt.peak_memory_bytes,
         "descendants_ended": attempt.descendants_ended,
+        "progress": progress_shape(attempt),
         "result": json.loads(attempt.result) if attempt.result else None,
     }
+
+
+def progress_shape(attempt: Attempt) -> dict[str, Any] | None:
+    """What an attempt that runs has told of itself. Reads a file."""
+    told = read_progress(rundir_of(attempt)) if attempt.status == "running" else None
+    return told._asdict() if told else None
 
 
 def hold_shape(hold: HoldView | None) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from jobs.api.outputs import rundir_of
+from jobs.api.shapes import progress_shape
 from jobs.models import Attempt
 from tests.api.test_logs import logged
 
@@ -42,3 +43,12 @@ def test_result_is_part_of_the_attempt(api, kept):
     Attempt.objects.update(result="[1, null]")
     instance = kept.split("/")[1]
     assert api.get(f"instances/{instance}").json()["attempts"][0]["result"] == [1, None]
+
+
+@pytest.mark.usefixtures("kept")
+def test_progress_is_told_while_it_runs():
+    attempt = Attempt.objects.get()
+    (rundir_of(attempt) / "progress.json").write_text('{"done": 0.5, "text": "half"}')
+    assert progress_shape(attempt) is None
+    attempt.status = "running"
+    assert progress_shape(attempt) == {"done": 0.5, "text": "half"}

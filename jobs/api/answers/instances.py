@@ -9,6 +9,11 @@ from ninja import Schema
 from jobs.api.answers.moment import Moment
 
 
+class ProgressAnswer(Schema):
+    done: float
+    text: str
+
+
 class AttemptAnswer(Schema):
     number: int
     status: str
@@ -27,6 +32,7 @@ class AttemptAnswer(Schema):
     cpu_seconds: float | None
     peak_memory_bytes: int | None
     descendants_ended: int
+    progress: ProgressAnswer | None
     result: Any
 
 
