@@ -7,6 +7,8 @@ from pathlib import Path
 from django.conf import settings
 
 from dashboard.live.logs import LogPlace
+from jobs.execution import prepare
+from jobs.execution.launch import AttemptRef
 from jobs.models import Attempt
 
 
@@ -21,8 +23,8 @@ def place_of(instance_id: int, number: int) -> LogPlace | None:
 
 
 def path_of(instance_id: int, number: int, token: str) -> Path:
-    """The run directory, named as `jobs.execution.rundir` tells."""
-    return Path(settings.DATA_DIR) / "runs" / str(instance_id) / f"{number}-{token[:8]}"
+    """The run directory."""
+    return prepare.path_of(settings.DATA_DIR / "runs", AttemptRef(instance_id, number, token))
 
 
 def _place(instance_id: int, attempts: object) -> LogPlace | None:

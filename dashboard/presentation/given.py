@@ -9,7 +9,7 @@ from dashboard.live.places import path_of
 from dashboard.presentation import amounts
 from dashboard.presentation.rows import Row
 from jobs.downloads import image_type
-from jobs.execution.markers import Progress, read_progress
+from jobs.execution.markers import read_progress
 from jobs.execution.outputs import listed
 from jobs.models import Attempt
 
@@ -46,7 +46,7 @@ class Given:
 
 def told_by(instance_id: int, number: int, token: str) -> Told | None:
     """Of an attempt that runs; None if it has said nothing. Reads a file."""
-    found: Progress | None = read_progress(path_of(instance_id, number, token))
+    found = read_progress(path_of(instance_id, number, token))
     return Told(round(100 * found.done), found.text) if found else None
 
 

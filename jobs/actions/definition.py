@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
-from jobs.actions.running import raw_of_run
-from jobs.core.running import options_of
+from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
@@ -72,6 +71,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
     body = {field: spec.body if FIELD_OF_KIND[spec.kind] == field else None for field in BODIES}
     return {
         **{name: _plain(getattr(spec, name)) for name in SAME},
+        **{name: _plain(getattr(spec.run, name)) for name in RUN_FIELDS},
         **body,
         "kind": "command" if spec.kind == Job.Kind.COMMAND else "script",
         "cpu_cores_required": spec.cores,
@@ -83,7 +83,6 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         "end_date": when.end_at.astimezone(zone).isoformat() if when and when.end_at else None,
         "timezone": when.zone if when else None,
         **_options(when or DEFAULTS),
-        **raw_of_run(spec.run),
     }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from jobs.actions.reading import Reader, shown
-from jobs.core.running import RUN_FIELDS, USUAL_RUN, CleanupAfter, IoPriority, RunOptions, StartMethod
+from jobs.core.running import USUAL_RUN, CleanupAfter, IoPriority, RunOptions, StartMethod
 
 MOST_PROCESSES = 4_194_304  # what Linux can number
 MOST_FILE_MB = 2_147_483_647
@@ -28,11 +27,6 @@ def read_run_options(reader: Reader) -> RunOptions:
         cleanup_after=_read_ends(reader),
         cleanup_timeout_seconds=reader.seconds("cleanup_timeout_seconds", 60.0, zero=False),
     )
-
-
-def raw_of_run(run: RunOptions) -> dict[str, Any]:
-    values = {name: getattr(run, name) for name in RUN_FIELDS}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _read_directory(reader: Reader) -> str:

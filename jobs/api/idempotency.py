@@ -58,7 +58,7 @@ def idempotent(operation: Callable[..., Any]) -> Callable[..., Any]:
             return granted
 
     # Ninja would look for the names of the operation's types in this module.
-    once.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
+    once.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]  # as inspect reads it
     return once
 
 

@@ -9,6 +9,8 @@ from django.conf import settings
 
 from jobs.core.states import Status
 from jobs.execution import log
+from jobs.execution.launch import AttemptRef
+from jobs.execution.prepare import path_of
 from jobs.execution.rundir import BrokenFileError
 from jobs.models import Attempt, Instance
 
@@ -26,8 +28,7 @@ class Output:
 
 
 def rundir_of(attempt: Attempt) -> Path:
-    runs: Path = settings.DATA_DIR / "runs"
-    return runs / str(attempt.instance_id) / f"{attempt.number}-{attempt.token[:8]}"
+    return path_of(settings.DATA_DIR / "runs", AttemptRef(attempt.instance_id, attempt.number, attempt.token))
 
 
 def latest_output(instance: Instance, chars: int) -> Output:

@@ -22,7 +22,7 @@ from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
 from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, told_by
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, variables_of
 from jobs.execution.samples import SampleFile
 from jobs.execution.spawn import (
     OOM_SCORE_FILE,
@@ -94,7 +94,7 @@ class Attempt:
             pin(spec.cores)
         if spec.nice:
             be_nice(spec.nice)
-        told = told_by(self.rundir.path)
+        told = variables_of(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
         pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
         if limits.user:
@@ -251,7 +251,7 @@ class Attempt:
         self.log.close()
         log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
         start = {"start_method": self.start_method, "start_note": self.start_note}
-        return Result(token=self.spec.token, kind=kind, error=error, log=log, **start, **facts)  # type: ignore[arg-type]
+        return Result(token=self.spec.token, kind=kind, error=error, log=log, **start, **facts)  # type: ignore[arg-type]  # facts differ in type
 
 
 def listen_to_signals() -> int:

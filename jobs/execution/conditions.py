@@ -10,7 +10,7 @@ from typing import Any
 from jobs.execution.limits import user_of
 from jobs.execution.masking import masked
 from jobs.execution.program import StartError, program_of
-from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, told_by
+from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, variables_of
 from jobs.execution.spec import FormatError, Spec
 
 
@@ -93,7 +93,7 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
 
 
 def _environment(spec: Spec, path: str) -> dict[str, str]:
-    given = {**spec.env, **told_by(path)}
+    given = {**spec.env, **variables_of(path)}
     try:
         user = user_of(spec.run_as)
     except StartError:  # it was not started, or its user is known to another node only

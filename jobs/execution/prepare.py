@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from jobs.execution import moment
+from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import slots
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.program import script_file
 from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
-MEGABYTE = 1024 * 1024
 UPSTREAMS = "upstreams.json"
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 

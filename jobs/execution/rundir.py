@@ -39,7 +39,7 @@ NOT_ORDINARY = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a FIFO or a socket
                 errno.EACCES: "what its owner may not open"}  # fmt: skip
 
 
-def told_by(path: str) -> dict[str, str]:
+def variables_of(path: str) -> dict[str, str]:
     """What a job is told of the run directory `path`, as variables."""
     work = f"{path}/{WORK}"
     return {

@@ -11,8 +11,7 @@ from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
 from jobs.store import results
-
-MEGABYTE = 1024 * 1024
+from jobs.telemetry.memory import MEGABYTE
 
 
 def launches(tokens: Sequence[str]) -> list[Launch]:
