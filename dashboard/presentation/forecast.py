@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from jobs.actions.forecasts import foretell
+from jobs.actions.forecasts import alone, foretell
 
 # By the word in the address: what it is called, and its days.
 WINDOWS = {"hours": ("Next 6 hours", 0.25), "day": ("Next day", 1.0), "week": ("Next week", 7.0)}
@@ -61,10 +61,13 @@ def kept(window: str) -> dict[str, Any] | None:
 
 def made(window: str, now: datetime) -> dict[str, Any]:
     """The forecast as the template takes it: kept, or computed now. Raises Refused."""
-    found = kept(window)
-    if found is None:
-        found = _context(foretell(days=WINDOWS[window][1], now=now), now)
-        cache.set(_key(window), found, KEPT_SECONDS)
+    if found := kept(window):
+        return found
+    with alone():
+        found = kept(window)  # who waited for another browser's takes that
+        if found is None:
+            found = _context(foretell(days=WINDOWS[window][1], now=now), now)
+            cache.set(_key(window), found, KEPT_SECONDS)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from jobs import forecast
@@ -14,6 +14,7 @@ from jobs.actions.answers import InvalidInput, Problem, Refused
 from jobs.actions.options import OPTION_FIELDS
 from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import TIMING_FIELDS, Timing, read_timing
+from jobs.actions.unknown import refuse_unknown
 from jobs.budget import Budget
 from jobs.core.catchup import CatchUp
 from jobs.core.policies import FirePolicy, Overlap
@@ -26,7 +27,7 @@ FIELDS = ("job", "at", *TIMING_FIELDS, "cores", "memory_mb", "duration_seconds",
 MOST_CORES, MOST_MEMORY_MB, MOST_DAYS = 4096, 2**31 - 1, 31
 
 # One at a time in a process, which has an engine and pages to serve beside; whoever waits longer is told to come again.
-_ONE_AT_A_TIME = Lock()
+_ONE_AT_A_TIME = RLock()
 PATIENCE_SECONDS = 2 * forecast.SECONDS_WHILE_SOMEBODY_WAITS
 
 
@@ -39,7 +40,7 @@ class Asked:
 
 def foretell(*, days: float, guess_seconds: float = GUESS_SECONDS, now: datetime) -> dict[str, Any]:
     """The next days, computed for a few seconds at most: see `jobs.forecast`. Raises Refused."""
-    with _alone():
+    with alone():
         budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
         found = _load(now, days)
         return forecast.forecast(found, days=days, guess_seconds=guess_seconds, budget=budget)
@@ -48,7 +49,7 @@ def foretell(*, days: float, guess_seconds: float = GUESS_SECONDS, now: datetime
 def foretell_change(raw: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     """What `read_what_if` reads, compared with things as they are. Raises InvalidInput, Refused."""
     asked = read_what_if(raw, now=now)
-    with _alone():
+    with alone():
         budget = Budget(forecast.SECONDS_WHILE_SOMEBODY_WAITS)
         found = _load(now, asked.days, asked.change.name)
         if asked.change.trigger is None and found.job_named(asked.change.name) is None:
@@ -58,7 +59,8 @@ def foretell_change(raw: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
+    """Nobody else computes one until the block ends; within it, the same thread may. Raises Refused."""
     if not _ONE_AT_A_TIME.acquire(timeout=PATIENCE_SECONDS):
         raise Refused("Other forecasts are being computed; ask again in some seconds.")
     try:
@@ -80,9 +82,7 @@ def read_what_if(raw: Mapping[str, Any], *, now: datetime) -> Asked:
     Raises InvalidInput.
     """
     reader = Reader(raw)
-    for field in raw:
-        if field not in FIELDS:
-            reader.refuse(field, "a known field", f"There is no field {shown(field)}; known are {', '.join(FIELDS)}.")
+    refuse_unknown(reader, FIELDS)
     name = reader.text("job", longest=200)
     if not name:
         reader.refuse("job", "a name", "job is missing; say the name of a job, or of one that there is not yet.")

@@ -1,5 +1,6 @@
 """The page of the forecast: complete at once, its numbers when they have been computed, and what a change would do."""
 
+from contextlib import contextmanager
 from html import unescape
 
 import pytest
@@ -152,3 +153,14 @@ def test_every_reason_to_skip_has_its_words():
     """A clean-up that no failure asks for was said to be "2 not_needed"."""
     dismissed = ("not_needed", "replaced", "start_deadline", "upstream_failed")
     assert {*dismissed, "overlap", "queue_bound", "blackout", "missed"} <= set(shown.SKIPPED)
+
+
+def test_who_waited_for_another_takes_what_that_computed(visitor, plan, monkeypatch):
+    @contextmanager
+    def after_another():
+        shown.cache.set(shown._key("day"), {"refusal": "made by another"}, 60)
+        yield
+
+    monkeypatch.setattr(shown, "alone", after_another)
+    monkeypatch.setattr(shown, "foretell", lambda **_: pytest.fail("computed twice"))
+    assert "made by another" in text(visitor, "/forecast/computed/")
