@@ -16,12 +16,10 @@ from jobs.actions.reading import Reader, shown
 from jobs.actions.timing import TIMING_FIELDS, Timing, read_timing
 from jobs.actions.unknown import refuse_unknown
 from jobs.budget import Budget
-from jobs.core.catchup import CatchUp
-from jobs.core.policies import FirePolicy, Overlap
 from jobs.core.present import GUESS_SECONDS, Present
 from jobs.core.whatif import Change
 from jobs.store import present
-from jobs.store.specs import ScheduleSpec
+from jobs.store.schedules import policy_of
 
 FIELDS = ("job", "at", *TIMING_FIELDS, "cores", "memory_mb", "duration_seconds", "days", "guess_seconds")
 MOST_CORES, MOST_MEMORY_MB, MOST_DAYS = 4096, 2**31 - 1, 31
@@ -97,7 +95,7 @@ def read_what_if(raw: Mapping[str, Any], *, now: datetime) -> Asked:
         name,
         timing.trigger(anchor=now, at_once=now) if timing else None,
         timing.spec.zone if timing else "UTC",
-        _policy(timing.spec) if timing and any(reader.has(field) for field in OPTION_FIELDS) else None,
+        policy_of(timing.spec) if timing and any(reader.has(field) for field in OPTION_FIELDS) else None,
         None if cores < 0 else cores,
         None if memory_mb < 0 else memory_mb,
         duration,
@@ -132,14 +130,3 @@ def _timing(reader: Reader, raw: Mapping[str, Any], now: datetime) -> Timing | N
     if timing is None and not inner.problems:
         reader.refuse("start_date", "a moment", "A schedule of type once needs the moment at which it runs.")
     return timing
-
-
-def _policy(spec: ScheduleSpec) -> FirePolicy:
-    return FirePolicy(
-        CatchUp(spec.catch_up),
-        spec.catch_up_limit,
-        spec.misfire_grace_seconds,
-        Overlap(spec.overlap),
-        spec.queue_bound,
-        spec.jitter_seconds,
-    )

@@ -5,11 +5,10 @@ Later wins: the base, the node's environment file, the job's own variables, the 
 
 from __future__ import annotations
 
-import os
-import pwd
 from pathlib import Path
 
 from jobs.execution.launch import Launch
+from jobs.execution.limits import home
 from jobs.execution.tree import TOKEN_NAME
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -60,13 +59,6 @@ def facts(launch: Launch, node: str) -> dict[str, str]:
 
 def slots(launch: Launch) -> int:
     return len(launch.allocation.cores) + launch.allocation.virtual
-
-
-def home() -> str:
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:  # a container may run under a number that has no name
-        return "/"
 
 
 def read_file(file: Path) -> dict[str, str]:

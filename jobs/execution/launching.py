@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.execution.environment import INTERPRETER, home
+from jobs.execution.environment import INTERPRETER
+from jobs.execution.limits import home
 
 logger = logging.getLogger(__name__)
 

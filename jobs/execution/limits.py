@@ -32,7 +32,7 @@ class User(NamedTuple):
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """`given` with what names a user; a home that is not the service's own was chosen by the job, and stays."""
         named = {"USER": self.name, "LOGNAME": self.name, **given}
-        return {**named, "HOME": self.home} if given.get("HOME", own_home()) == own_home() else named
+        return {**named, "HOME": self.home} if given.get("HOME", home()) == home() else named
 
 
 class Limits(NamedTuple):
@@ -63,7 +63,7 @@ def user_of(name: str) -> User | None:
     return User(name, found.pw_uid, found.pw_gid, found.pw_dir)
 
 
-def own_home() -> str:
+def home() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # a container may run under a number that has no name

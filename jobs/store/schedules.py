@@ -56,8 +56,8 @@ def trigger_of(schedule: Schedule) -> Trigger:
     )
 
 
-def policy_of(schedule: Schedule) -> FirePolicy:
-    """How the row says that its fires become instances."""
+def policy_of(schedule: Schedule | ScheduleSpec) -> FirePolicy:
+    """How it says that its fires become instances."""
     return FirePolicy(
         CatchUp(schedule.catch_up),
         schedule.catch_up_limit,

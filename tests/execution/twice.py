@@ -6,8 +6,8 @@ import sys
 import uuid
 
 from jobs.execution import log, moment
-from jobs.execution.environment import home
 from jobs.execution.launching import LauncherProcess
+from jobs.execution.limits import home
 from jobs.execution.rundir import RESULT, SPEC, STARTED, WORK, RunDir
 from jobs.execution.spec import Result, Spec
 from tests.execution.running import ended, until

@@ -82,18 +82,22 @@ def test_window_holds_little_of_what_it_passed_over():
     assert len(node.engine.known.instances) <= 10
 
 
-@pytest.mark.parametrize("front", FRONTS[:3])
-def test_all_that_was_passed_over_runs_in_its_order(front):
-    front()
-    ids = list(models.Instance.objects.order_by("pk").values_list("pk", flat=True))
-    node = Node("left")
-    settle(node)
+def ran_to_the_end(node):
+    """The instances in the order in which they ran."""
     ran = []
+    settle(node)
     while now := list(models.Instance.objects.filter(status=Status.RUNNING).values_list("pk", flat=True)):
         ran += now
         node.end(now[0])
         settle(node)
-    assert ran == ids
+    return ran
+
+
+@pytest.mark.parametrize("front", FRONTS[:3])
+def test_all_that_was_passed_over_runs_in_its_order(front):
+    front()
+    ids = list(models.Instance.objects.order_by("pk").values_list("pk", flat=True))
+    assert ran_to_the_end(Node("left")) == ids
 
 
 @pytest.mark.parametrize("front", FRONTS)
@@ -121,14 +125,7 @@ def test_two_jobs_of_one_limit_take_their_turns():
     models.Limit.objects.create(kind="tag", name="etl", maximum=1)
     one, other = make_job("one", tags=["etl"]), make_job("other", tags=["etl"])
     ids = [instance_id for _ in range(7) for job in (one, other) for instance_id in submit(job)]
-    node = Node("left")
-    settle(node)
-    ran = []
-    while now := list(models.Instance.objects.filter(status=Status.RUNNING).values_list("pk", flat=True)):
-        ran += now
-        node.end(now[0])
-        settle(node)
-    assert ran == ids
+    assert ran_to_the_end(Node("left")) == ids
 
 
 def test_long_queue_of_a_job_that_is_resumed_is_found_to_its_end():
