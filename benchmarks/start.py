@@ -26,8 +26,9 @@ from _bench import ROOT, remove, show
 sys.path.insert(0, str(ROOT))
 
 from jobs.execution import log, moment
-from jobs.execution.environment import INTERPRETER, home
+from jobs.execution.environment import INTERPRETER
 from jobs.execution.launching import LauncherProcess, Runner
+from jobs.execution.limits import home
 from jobs.execution.rundir import RESULT, SPEC, RunDir
 from jobs.execution.spec import Result, Spec
 

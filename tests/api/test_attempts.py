@@ -4,7 +4,7 @@ import pytest
 
 from jobs.api.outputs import rundir_of
 from jobs.execution import conditions, moment
-from jobs.execution.limits import User, own_home
+from jobs.execution.limits import User, home
 from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.samples import Sample, SampleFile
 from jobs.execution.spec import Spec
@@ -69,7 +69,7 @@ def test_conditions_are_what_the_program_was_given(api, attempt):
 def test_conditions_name_the_user_and_its_home(api, attempt, monkeypatch):
     user = User("bob", 1234, 1234, "/home/bob")
     monkeypatch.setattr(conditions, "user_of", lambda name: user if name == "bob" else None)
-    run_directory(attempt, run_as="bob", HOME=own_home())
+    run_directory(attempt, run_as="bob", HOME=home())
     answer = api.get(address(attempt, "conditions")).json()
     assert (answer["run_as"], answer["environment"]["HOME"], answer["environment"]["USER"]) == (
         "bob",
