@@ -15,6 +15,14 @@ class StartMethod(StrEnum):
     WARM = "warm"
 
 
+class ExecutionModel(StrEnum):
+    """PROCESS: one of its own. THREAD, ASYNC: in the host process of the node, which callables share."""
+
+    PROCESS = "process"
+    THREAD = "thread"
+    ASYNC = "async"
+
+
 class IoPriority(StrEnum):
     NORMAL = "normal"
     LOW = "low"

@@ -11,6 +11,7 @@ from jobs.models.job import Job
 from jobs.models.limit import Limit
 from jobs.models.node import Node
 from jobs.models.schedule import Schedule
+from jobs.models.secret import Secret, SecretGrant
 from jobs.models.token import ApiToken
 
 __all__ = [
@@ -27,4 +28,6 @@ __all__ = [
     "Limit",
     "Node",
     "Schedule",
+    "Secret",
+    "SecretGrant",
 ]

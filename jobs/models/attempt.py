@@ -33,6 +33,7 @@ class Attempt(models.Model):
     peak_memory_bytes = models.BigIntegerField(null=True, blank=True)
     descendants_ended = models.PositiveIntegerField(default=0)
     result = models.TextField(blank=True, default="", help_text="JSON that the job gave.")
+    abandoned_at = models.DateTimeField(null=True, blank=True, help_text="Ended while its thread ran on.")
 
     class Meta:
         constraints = [

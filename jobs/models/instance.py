@@ -67,6 +67,7 @@ class Instance(models.Model):
     )
     backfill = models.ForeignKey(Backfill, null=True, blank=True, on_delete=models.SET_NULL, db_index=False)
     retry_of = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="retries")
+    parameter_values = models.JSONField(null=True, blank=True, help_text="Empty: as the job says.")
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField()
 

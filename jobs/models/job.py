@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs.core.policies import UpstreamRule
-from jobs.core.running import CleanupAfter, IoPriority, StartMethod
+from jobs.core.running import CleanupAfter, ExecutionModel, IoPriority, StartMethod
 
 
 def all_ends() -> list[str]:
@@ -23,6 +23,7 @@ class Job(models.Model):
         SCRIPT = "script", "Python script"
         SCRIPT_PATH = "script_path", "Script file on the node"
         COMMAND = "command", "Shell command"
+        CALLABLE = "callable", "Python callable"
 
     class Priority(models.IntegerChoices):
         LOW = 0, "low"
@@ -33,9 +34,16 @@ class Job(models.Model):
     name = models.CharField(max_length=200, unique=True)
     description = models.TextField(blank=True, default="")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.SCRIPT)
-    body = models.TextField(help_text="The script's text, its path, or the command line.")
+    body = models.TextField(help_text="The script's text, its path, the command line, or the callable's name.")
+    execution_model = models.CharField(
+        max_length=7, choices=[(m.value, m.value) for m in ExecutionModel], default=ExecutionModel.PROCESS.value
+    )
+    parameters = models.JSONField(default=dict, blank=True, help_text="JSON Schema of an object; empty: it takes none.")
+    parameter_values = models.JSONField(default=dict, blank=True, help_text="What a run gets that says nothing else.")
+    python_version = models.CharField(max_length=20, blank=True, default="", help_text="Empty: that of the service.")
+    requirements = models.JSONField(default=list, blank=True, help_text="Packages that it needs, as pip has them.")
     environment = models.JSONField(default=dict, blank=True, help_text="Variables added to the job's environment.")
-    cores = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1)])
+    cores = models.PositiveSmallIntegerField(default=1)
     memory_mb = models.PositiveIntegerField(default=0, help_text="Reserved, and a limit. 0: neither.")
     timeout_seconds = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001)])
     kill_grace_seconds = models.FloatField(default=10.0, validators=[MinValueValidator(0.0)])
@@ -86,6 +94,9 @@ class Job(models.Model):
     cleanup_after = models.JSONField(default=all_ends, blank=True, help_text="Which ends it follows.")
     cleanup_timeout_seconds = models.FloatField(default=60.0, validators=[MinValueValidator(0.001)])
     keep_workspace = models.BooleanField(null=True, blank=True, help_text="Empty: as the site's setting says.")
+    keep_days = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: as the site's setting says.")
+    keep_failed_days = models.PositiveIntegerField(null=True, blank=True, help_text="Of runs that did not succeed.")
+    keep_instances = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     tags = models.JSONField(default=list, blank=True)
     notify_email = models.TextField(blank=True, default="", help_text="Told when an instance fails for good.")
     notify_webhook = models.TextField(blank=True, default="", help_text="Posted to when an instance fails for good.")
@@ -112,7 +123,13 @@ class Job(models.Model):
             ),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(cores__gte=1), name="job_needs_a_core"),
+            # What runs in a process of its own cannot do so without a core.
+            models.CheckConstraint(
+                condition=Q(cores__gte=1) | Q(execution_model__in=["async", "thread"]), name="job_needs_a_core"
+            ),
+            models.CheckConstraint(
+                condition=Q(execution_model="process") | Q(kind="callable"), name="job_model_fits_kind"
+            ),
             models.CheckConstraint(condition=Q(priority__lte=3), name="job_priority_known"),
             models.CheckConstraint(condition=Q(nice__gte=-20) & Q(nice__lte=19), name="job_nice_known"),
             models.CheckConstraint(
@@ -134,8 +151,3 @@ class Job(models.Model):
     def being_deleted(self) -> bool:
         """It goes when its processes have ended; nothing of it starts any more."""
         return self.delete_requested_at is not None
-
-    @property
-    def execution_model(self) -> str:
-        """What it runs in, for the limits per model: every kind of job is a process of its own."""
-        return "process"
