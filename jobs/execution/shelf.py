@@ -132,25 +132,22 @@ class Shelf:
         self._books = books
 
     def begin(self) -> None:
-        """From now on what is imported anew comes from here. What has its modules already can go on with them."""
+        """From now on what is imported anew comes from here."""
         import atexit
 
         atexit._clear()
         self._register = atexit.register
-        self._submodules = [place for name, book in self._books.items() if (place := attribute_of(name, book.module))]
-        self._hide_names()
+        self.hide()
         for loader in LOADERS:
             patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
 
-    def _hide_names(self) -> None:
-        for name in [name for name in sys.modules if name not in self.bare]:
-            del sys.modules[name]
-
     def hide(self) -> None:
-        """Where a script will run: not a trace of what was imported. Packages cannot be used any more but by it."""
-        self._hide_names()  # of what was imported since `begin`
-        for attributes, child in self._submodules:
+        """Not a trace of what was imported. What has its modules already can go on with them."""
+        imported = [name for name in sys.modules if name not in self.bare]
+        for attributes, child in [place for name in imported if (place := attribute_of(name, sys.modules[name]))]:
             attributes.pop(child, None)
+        for name in imported:
+            del sys.modules[name]
 
     def _creating(self, create: "Step") -> "Step":
         def creating(*args: "Any") -> "Any":
