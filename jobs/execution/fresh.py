@@ -11,7 +11,9 @@ import posix
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import call, is_
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ from jobs.execution.titles import set_titles
 SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "COVERAGE_",
            "SETUPTOOLS_")  # fmt: skip # what an interpreter, its libraries or a .pth file may read when it starts
 NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
+PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
 
@@ -61,6 +64,33 @@ def end_here() -> None:
     if on_exit := getattr(LIBC, "on_exit", None):
         on_exit(LIBC._exit, None)
         LIBC.__cxa_atexit(LIBC.fflush, None, None)  # which comes first, and is done by any exit
+
+
+class End:
+    """Ends the process. Held by the module sys under its last name, this goes when all that a finalisation does for a
+    script to see is done: what is left would give memory back, page by page of a copy.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.leave = partial(PYTHON.exit, status)
+
+    def __del__(self, collect: Callable[[], object] = gc.collect) -> None:
+        collect()
+        self.leave()
+
+
+def end_soon(status: int) -> None:
+    """At the end of the script, if `as_usual`: let the finalisation end where nobody can see any more of it."""
+    vars(sys)["end"] = End(status)
+
+
+def as_usual() -> Iterator[bool]:
+    """To be made when a job begins, and looked at when its script has ended: whether nobody would see a frame of ours,
+    and its streams are those it began with. To flush others may fail, and then the status is another. No frame here.
+    """
+    looks: list[Callable[[], object]] = [sys.gettrace, sys.getprofile]
+    looks += [partial(vars(sys).get, name) for name in ("stdout", "stderr")]
+    return map(all, [map(is_, map(call, looks), [None, None, sys.stdout, sys.stderr])])
 
 
 def shape_of(env: Mapping[str, str]) -> dict[str, str]:
