@@ -42,7 +42,6 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
-kept: list[Any] = []  # what a finalisation need not free in each job, page by page of a copy
 lacking = "there was no warm launcher"  # while there is none, why
 
 
@@ -52,8 +51,6 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    for name in shelf.bare & sys.modules.keys():  # of what a script may change nothing is kept
-        kept.extend(one for one in vars(sys.modules[name]).values() if not isinstance(one, list | dict | set))
     seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
 
 
@@ -82,6 +79,17 @@ class End:
 def end_soon(status: int) -> None:
     """At the end of the script, if `as_usual`: let the finalisation end where nobody can see any more of it."""
     vars(sys)["end"] = End(status)
+    gc.callbacks.append(spare)
+
+
+def spare(*_: object) -> None:
+    """By the first collection of the finalisation, after all functions for the exit: take the modules that were loaded
+    in advance out of its sight. It would empty them, name by name.
+    """
+    if sys.is_finalizing():
+        gc.callbacks.clear()
+        for name in seen.shelf.untouched() if seen else ():
+            sys.modules.pop(name, None)
 
 
 def as_usual() -> Iterator[bool]:
