@@ -328,6 +328,7 @@ print(__name__, sys.argv)
 import zipapp, os, subprocess, sys
 os.mkdir('app'); open('app/__main__.py', 'w').write('import lib')
 open('app/lib.py', 'w').write('print(__name__, __file__)')
+for name in ('__main__', 'lib'): os.utime(f'app/{name}.py', (10 ** 9, 10 ** 9))
 zipapp.create_archive('app', 'app.pyz')
 subprocess.run([sys.executable, 'app.pyz'])
 sys.path.insert(0, 'app.pyz')
