@@ -5,7 +5,6 @@ outlives it. Standard library only.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import time
@@ -16,6 +15,7 @@ from jobs.execution import cgroups
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
+from jobs.execution.foldertree import remove_tree
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.spec import Result, Spec
 
@@ -96,13 +96,3 @@ def clear_workspace(path: str) -> None:
         os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
     except OSError:
         remove_tree(path)
-
-
-def remove_tree(path: str) -> None:
-    """Remove it, though the job may have taken its own right to do so."""
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        for folder, _, _ in os.walk(path):
-            os.chmod(folder, 0o700)  # noqa: PTH101 pathlib costs start-up
-        shutil.rmtree(path)
