@@ -25,7 +25,7 @@ def release(path: str) -> None:
 def mounted_in(path: str) -> list[bytes]:
     """Mount points at `path` and below, in the order in which they were made. `path` may lead by /proc/self/fd."""
     parent, name = os.path.split(os.fsencode(path))
-    folder = os.path.realpath(parent) + b"/" + name  # what its last part may be a link to is not in it
+    folder = os.path.realpath(parent).rstrip(b"/") + b"/" + name  # what its last part may be a link to is not in it
     with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123 pathlib costs start-up
         points = [ESCAPE.sub(unescape, line.split(b" ")[POINT]) for line in file]
     return [point for point in points if point == folder or point.startswith(folder + b"/")]
