@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from jobs.execution import mounts
 from jobs.execution.claim import ForeignHolderError, holder
 from jobs.execution.foldertree import remove_tree
 from jobs.execution.limits import set_io_priority
@@ -51,6 +52,7 @@ def remove(folder: Path) -> int:
     at all of them.
     """
     try:
+        mounts.release(str(folder))  # what a job has mounted there is not its own
         return remove_tree(str(folder))
     except FileNotFoundError:
         return 0
