@@ -11,9 +11,8 @@ from enum import Enum
 from functools import reduce
 from typing import Annotated, Any, Literal, Union
 
-from jobs.core.texts import shown
 from jobs.parameters import bounds
-from jobs.parameters.faults import Fault, InvalidParameters
+from jobs.parameters.faults import InvalidParameters
 from jobs.parameters.schema import check_schema
 from jobs.parameters.words import types_of
 
@@ -31,80 +30,76 @@ PLAIN: dict[Any, dict[str, Any]] = {
     list: {"type": "array"},
     dict: {"type": "object"},
     Any: {},
-    object: {},
 }
 READ = {date: date.fromisoformat, datetime: datetime.fromisoformat, time: time.fromisoformat}
-TAKEN = "str, int, float, bool, date, datetime, time, list, dict, Literal, an Enum, or one of these or None"
+KNOWN = "str, int, float, bool, date, datetime, time, list, dict, Literal, an Enum, Optional or Any"
 
 
-class _NotTakenError(ValueError):
-    """The message is what is wrong, to follow the name of the parameter."""
+class InvalidSignature(TypeError):
+    """Parameters that no form and no JSON could give; the sentence says which, and what to change."""
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The JSON Schema of the function's parameters; {} if it takes none. Raises InvalidParameters.
+    """The JSON Schema of an object of its parameters; a first one named `context` is left out.
 
     Annotations give the types, `Annotated` the bounds (see bounds.py), default values the defaults; what has none is
-    required. What is not annotated may be any JSON value, or what its default is. `**more` takes further names.
+    required. What is not annotated may be any JSON value. Raises InvalidSignature.
     """
-    found, faults = {}, []
-    others: bool | dict[str, Any] = False
-    required: list[str] = []
-    for parameter in _parameters(function):
-        try:
-            schema = _schema(parameter)
-        except _NotTakenError as error:
-            sentence = f"The parameter {parameter.name} of {_name(function)} {error}"
-            faults.append(Fault(parameter.name, shown(str(parameter)), TAKEN, sentence))
-            continue
-        if parameter.kind is parameter.VAR_KEYWORD:
-            others = schema or True
-            continue
-        found[parameter.name] = schema
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-    if faults:
-        raise InvalidParameters(faults)
-    if not found and others is False:
-        return {}
-    whole = {"type": "object", "properties": found, "required": required, "additionalProperties": others}
-    return check_schema(whole)
+    found = _parameters(function)
+    schema = {
+        "type": "object",
+        "properties": {name: _schema(parameter) for name, parameter in found.items()},
+        "required": [name for name, parameter in found.items() if parameter.default is parameter.empty],
+        "additionalProperties": False,
+    }
+    try:
+        return check_schema(schema)
+    except InvalidParameters as refusal:
+        raise InvalidSignature(str(refusal)) from refusal
 
 
-def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that `schema_of(function)` takes, as the function is annotated: dates, moments, times, members of an Enum.
+def as_annotated(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that the schema allows, with dates, moments, times and members of an Enum where the function says so.
 
     Everything else is as JSON has it.
     """
-    hints = {parameter.name: parameter.annotation for parameter in _parameters(function)}
+    hints = {name: parameter.annotation for name, parameter in _parameters(function).items()}
     return {name: _argument(hints.get(name, Any), value) for name, value in values.items()}
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     try:
-        signature = inspect.signature(function, eval_str=True)
+        found = dict(inspect.signature(function, eval_str=True).parameters)
     except (NameError, AttributeError, SyntaxError, TypeError, ValueError) as error:
-        sentence = f"The signature of {_name(function)} cannot be read: {error}; import what its annotations name."
-        raise InvalidParameters([Fault("", _name(function), "a signature with types", sentence)]) from error
-    found = list(signature.parameters.values())
-    return found[1:] if found and found[0].name == CONTEXT else found
+        raise InvalidSignature(f"its annotations cannot be read ({error}); import what they name.") from None
+    for name, parameter in found.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            mark = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
+            raise InvalidSignature(f"it takes {mark}{name}, for which no form could ask; name each parameter.")
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise InvalidSignature(f"its parameter {name} is positional only, but it is called by names; remove the /.")
+    if next(iter(found), "") == CONTEXT:
+        del found[CONTEXT]
+    if CONTEXT in found:
+        raise InvalidSignature("its parameter context is not the first; put it first, or give it another name.")
+    return found
 
 
 def _schema(parameter: inspect.Parameter) -> dict[str, Any]:
-    if parameter.kind is parameter.POSITIONAL_ONLY:
-        raise _NotTakenError("is positional only, but values are given by name; remove the / after it.")
-    if parameter.kind is parameter.VAR_POSITIONAL:
-        raise _NotTakenError("takes any number of values without names; make it a list.")
-    annotation, default = parameter.annotation, parameter.default
-    if annotation is parameter.empty:
-        annotation = type(default) if type(default) in PLAIN and default is not None else Any
-    schema = _of(annotation)
-    if default is parameter.empty:
-        return schema
-    value = _plain(default)
+    try:
+        schema = _of(Any if parameter.annotation is parameter.empty else parameter.annotation)
+        if parameter.default is parameter.empty:
+            return schema
+        value = _plain(parameter.default)
+    except _NotTakenError as error:
+        raise InvalidSignature(f"its parameter {parameter.name} {error}") from None
     if value is None and "type" in schema and "null" not in types_of(schema):
         schema = _or(schema, PLAIN[None])
     return {**schema, "default": value}
+
+
+class _NotTakenError(ValueError):
+    """The message follows the name of the parameter."""
 
 
 def _of(annotation: Any) -> dict[str, Any]:
@@ -124,7 +119,7 @@ def _of(annotation: Any) -> dict[str, Any]:
     try:
         return dict(PLAIN[annotation])
     except (KeyError, TypeError):
-        raise _NotTakenError(f"has the type {_type(annotation)}, which is not taken; use {TAKEN}.") from None
+        raise _NotTakenError(f"is annotated {_named(annotation)}, which JSON has not; use {KNOWN}.") from None
 
 
 def _unwrapped(annotation: Any) -> Any:
@@ -139,7 +134,7 @@ def _collection(origin: type, inner: tuple[Any, ...]) -> dict[str, Any]:
     if origin is list:
         return {"type": "array", "items": schema} if schema else {"type": "array"}
     if inner[0] is not str:
-        raise _NotTakenError(f"is a dict by {_type(inner[0])}, but names in JSON are texts; make it a dict by str.")
+        raise _NotTakenError(f"is a dict by {_named(inner[0])}, but names in JSON are texts; make it a dict by str.")
     return {"type": "object", "additionalProperties": schema} if schema else {"type": "object"}
 
 
@@ -151,10 +146,9 @@ def _choices(values: list[Any]) -> dict[str, Any]:
 
 
 def _kind(value: object) -> str:
-    for python, schema in PLAIN.items():
-        if isinstance(python, type) and type(value) is python and "type" in schema:
-            return str(schema["type"])
-    raise _NotTakenError(f"has the choice {value!r}, which is no text, number or boolean; use one of these.")
+    if type(value) in (str, int, float, bool, type(None)):
+        return str(PLAIN[type(value)]["type"])
+    raise _NotTakenError(f"has the choice {value!r}, which is no text, number or truth value; use one of these.")
 
 
 def _or(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -210,9 +204,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(one) for name, one in value.items()}
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    raise _NotTakenError(
-        f"has the value {value!r}, which is nothing that JSON has; use texts, numbers, lists or dicts."
-    )
+    raise _NotTakenError(f"has the value {value!r}, which is no JSON; use texts, numbers, lists or dicts.")
 
 
 def _argument(annotation: Any, value: Any) -> Any:
@@ -237,9 +229,5 @@ def _argument(annotation: Any, value: Any) -> Any:
     return value
 
 
-def _type(annotation: Any) -> str:
+def _named(annotation: Any) -> str:
     return getattr(annotation, "__qualname__", None) or str(annotation)
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__qualname__", None) or repr(function)
