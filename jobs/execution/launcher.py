@@ -30,9 +30,9 @@ DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
 
 
-def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> None:
+def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> NoReturn:
     """Serve requests from socket `fd` until its other end is closed, or until it is found to be stale by a request,
-    which then is as if it had not been made. `meanwhile`: work, done while there are none.
+    which then is as if it had not been made; then end the process. `meanwhile`: work, done while there are none.
     """
     hide_process()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
@@ -55,7 +55,7 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
                 continue
             path, given, _, _ = socket.recv_fds(service, REQUEST_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
             if not path or is_stale():
-                return
+                os._exit(0)  # whatever a package has left running
             launch(service, os.fsdecode(path), given)
             for fd in given:
                 os.close(fd)

@@ -6,18 +6,19 @@ import os
 import shutil
 
 
-def clear_workspace(path: str) -> None:
-    try:
-        os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
-    except OSError:
-        remove_tree(path)
-
-
 def remove_tree(path: str) -> None:
     """Remove it, though the job may have taken its own right to do so."""
     try:
         shutil.rmtree(path)
     except PermissionError:
-        for folder, _, _ in os.walk(path):
-            os.chmod(folder, 0o700)  # noqa: PTH101 pathlib costs start-up
+        take_back_all(path)
         shutil.rmtree(path)
+
+
+def take_back_all(path: str) -> None:
+    """Give the owner the right to every folder, before it is looked into. A link may lead anywhere."""
+    os.chmod(path, 0o700)  # noqa: PTH101 pathlib costs start-up
+    for folder, names, _ in os.walk(path):
+        for name in names:
+            if not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 as above
+                os.chmod(f"{folder}/{name}", 0o700)  # noqa: PTH101 as above

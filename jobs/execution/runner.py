@@ -11,12 +11,12 @@ import time
 import traceback
 from collections.abc import Callable
 
-from jobs.execution import cgroups, secretfiles
+from jobs.execution import cgroups, mounts, secretfiles
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
 from jobs.execution.mask import Mask
-from jobs.execution.removal import clear_workspace
+from jobs.execution.removal import remove_tree
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.secrets import GivenSecret, SecretsMissingError, unsealed
 from jobs.execution.spec import Result, Spec
@@ -44,7 +44,7 @@ def run(path: str, notes: int, given: int | None = None) -> None:
     if spec:
         cgroups.remove(spec.cgroups, spec.token)
     if spec and not spec.keep_workspace:
-        clear_workspace(f"{path}/{WORK}")
+        clear_workspace(rundir)
 
 
 def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | None, Result, Callable[[], bool]]:
@@ -106,3 +106,18 @@ def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> Non
         if not make_room():
             time.sleep(RESULT_PAUSE_SECONDS)
     raise refusal
+
+
+def clear_workspace(rundir: RunDir) -> None:
+    """By the descriptor: its job may have moved the run directory, and put a link in its place."""
+    path = f"/proc/self/fd/{rundir.fd}/{WORK}"
+    try:
+        os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
+    except FileNotFoundError:  # the job has removed it
+        return
+    except OSError:
+        try:
+            mounts.release(path)
+            remove_tree(path)
+        except (OSError, RecursionError) as error:
+            print(f"the workspace in {rundir.path} could not be removed: {error}", file=sys.stderr)  # noqa: T201 a log
