@@ -117,7 +117,7 @@ def test_killed_launcher_is_asked_again_with_them(node):
     node.outcome(node.launch("true", instance_id=1))
     os.kill(node.launcher_pid(), signal.SIGSTOP)
     ref = node.launch('printf %s "$API_TOKEN" | sha256sum', instance_id=2, secrets=(TOKEN,))
-    until(lambda: node.executor._starter._lines[False]._unanswered)
+    until(lambda: node.executor._starter._lines.cold._unanswered)
     os.kill(node.launcher_pid(), signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS
     assert DIGEST in node.text(ref)
