@@ -99,6 +99,6 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
         for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "fresh", "launcher", "limits",
-                     "logwriter", "markers", "moment", "outputs", "preload", "program", "pump", "rundir", "runner",
+                     "logwriter", "markers", "moment", "mounts", "outputs", "preload", "program", "pump", "rundir", "runner",
                      "samples", "shelf", "spawn", "spec", "titles", "tree", "usage", "verdict", "warm")
     }  # fmt: skip
