@@ -25,6 +25,7 @@ def listed_job(job: Job) -> dict[str, Any]:
     fields = {name: value for name, value in raw.items() if name not in (*BODIES, "environment")}
     return fields | {
         "job_id": job.pk,
+        "execution_model": job.execution_model,
         "python_version": platform.python_version(),
         "requirements": [],
         "priority_name": job.get_priority_display(),
