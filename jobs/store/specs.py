@@ -50,6 +50,8 @@ class JobSpec:
     kind: str
     body: str
     description: str = ""
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0
