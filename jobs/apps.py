@@ -12,6 +12,9 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(install_guards, sender=self)
+        from jobs.callables.discovery import discover
+
+        discover()
 
 
 def install_guards(using: str, **_: Any) -> None:

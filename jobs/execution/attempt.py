@@ -179,9 +179,7 @@ class Attempt:
             self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
 
     def on_signals(self, numbers: bytes) -> None:
-        """A TERM means: look whether there is the wish. Without one it is a stray, as at a shutdown of the machine."""
-        wished = CANCEL_SIGNAL in numbers or (signal.SIGTERM in numbers and self.rundir.has(CANCEL))
-        if wished and self.reap() and self.status is None and not self.ending:
+        if CANCEL_SIGNAL in numbers and self.reap() and self.status is None and not self.ending:
             self.end(CANCELLED, "cancelled")
 
     def reap(self) -> bool:
@@ -258,7 +256,7 @@ def listen_to_signals() -> int:
     """Descriptor that becomes readable with the numbers of signals that came."""
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM, CANCEL_SIGNAL):
+    for number in (signal.SIGCHLD, CANCEL_SIGNAL):
         signal.signal(number, on_signal)
     return read
 

@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from jobs.execution import cgroups
+from jobs.execution import cgroups, mounts
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
@@ -40,7 +40,7 @@ def run(path: str, notes: int) -> None:
     if spec:
         cgroups.remove(spec.cgroups, spec.token)
     if spec and not spec.keep_workspace:
-        clear_workspace(f"{path}/{WORK}")
+        clear_workspace(rundir)
 
 
 def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], bool]]:
@@ -91,11 +91,19 @@ def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> Non
     raise refusal
 
 
-def clear_workspace(path: str) -> None:
+def clear_workspace(rundir: RunDir) -> None:
+    """By the descriptor: its job may have moved the run directory, and put a link in its place."""
+    path = f"/proc/self/fd/{rundir.fd}/{WORK}"
     try:
         os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
+    except FileNotFoundError:  # the job has removed it
+        return
     except OSError:
-        remove_tree(path)
+        try:
+            mounts.release(path)
+            remove_tree(path)
+        except (OSError, RecursionError) as error:
+            print(f"the workspace in {rundir.path} could not be removed: {error}", file=sys.stderr)  # noqa: T201 a log
 
 
 def remove_tree(path: str) -> None:

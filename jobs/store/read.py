@@ -9,6 +9,7 @@ from django.db.models import Case, Value, When
 from django.db.models.functions import StrIndex
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import records
 from jobs.core.graph import Graph, in_order
 from jobs.core.policies import UpstreamRule
@@ -20,7 +21,7 @@ from jobs.store.limits import keys_of
 _MARK = Case(When(kind=models.Job.Kind.SCRIPT, then=StrIndex("body", Value(BLOCK_MARK))), default=0)
 
 
-def job(row: models.Job, upstreams: Iterable[int] = (), environment: str = "") -> records.Job:
+def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "", environment: str = "") -> records.Job:
     """The definition as decisions need it. `upstreams`: ids of the jobs that it waits for. `environment`: its key."""
     return records.Job(
         id=row.pk,
@@ -50,6 +51,7 @@ def job(row: models.Job, upstreams: Iterable[int] = (), environment: str = "") -
         rates=tuple(row.rates),
         pause_after_failures=row.pause_after_failures,
         failures_in_a_row=row.failures_in_a_row,
+        cannot_run=cannot_run,
         environment=environment,
     )
 
@@ -60,7 +62,17 @@ def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     found = models.Job.objects.filter(pk__in=wanted).defer("body", "description").annotate(marked_at=_MARK)
     rows = {row.pk: row for row in found}
     keys = {row.pk: key_of(row, has_block=row.marked_at > 0) for row in found}
-    return [job(rows[pk], graph.upstreams(pk), keys[pk]) for pk in in_order(rows, graph.upstreams)]
+    gone = _gone(row.pk for row in found if row.kind == models.Job.Kind.CALLABLE)
+    return [job(rows[pk], graph.upstreams(pk), gone.get(pk, ""), keys[pk]) for pk in in_order(rows, graph.upstreams)]
+
+
+def _gone(ids: Iterable[int]) -> dict[int, str]:
+    """Those of these jobs whose callable is not there, and what is to be said of it. One query, none for none."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    names = models.Job.objects.filter(pk__in=wanted).values_list("pk", "body")
+    return {pk: sentence for pk, name in names if (sentence := registry.missing(name))}
 
 
 def workflows() -> Graph:
