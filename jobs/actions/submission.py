@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from jobs.actions.bodies import BODIES, read_body, read_environment
+from jobs.actions.callables import read_place, refuse_what_is_shared
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
 from jobs.actions.limiting import (
@@ -58,14 +59,16 @@ def read_job(
     reader = Reader(raw)
     refuse_unknown(reader, FIELDS)
     kind, body = read_body(reader)
+    place = read_place(reader, kind, body, before)
     upstreams = read_upstreams(reader)
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
         body=body,
+        execution_model=place.model,
         description=reader.text("description", longest=10_000, lines=True),
         environment=read_environment(reader, before.environment if before else {}),
-        cores=_read_cores(reader, capacity),
+        cores=_read_cores(reader, capacity, place.least_cores),
         memory_mb=_read_memory(reader, capacity),
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
         kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
@@ -83,6 +86,8 @@ def read_job(
         **_read_retries(reader, waits=bool(upstreams)),
         **_read_limiting(reader, before.rates if before else ()),
     )
+    if place.shared:
+        refuse_what_is_shared(reader, spec)
     reader.check()
     return spec
 
@@ -122,14 +127,14 @@ def _read_name(reader: Reader) -> str:
     return name
 
 
-def _read_cores(reader: Reader, capacity: Capacity) -> int:
-    cores = reader.whole("cpu_cores_required", 1, lowest=1, highest=MOST_CORES)
+def _read_cores(reader: Reader, capacity: Capacity, least: int) -> int:
+    cores = reader.whole("cpu_cores_required", least, lowest=least, highest=MOST_CORES)
     if cores > capacity.cores:
         sentence = (
             f"cpu_cores_required is {cores}, but no node can ever give more than {capacity.cores} "
             f"({capacity.cores_of}); ask for {capacity.cores} or fewer."
         )
-        reader.refuse("cpu_cores_required", f"1 to {capacity.cores}", sentence)
+        reader.refuse("cpu_cores_required", f"{least} to {capacity.cores}", sentence)
     return cores
 
 

@@ -24,6 +24,7 @@ def listed_job(job: Job) -> dict[str, Any]:
     fields = {name: value for name, value in raw.items() if name not in (*BODIES, "environment")}
     return fields | {
         "job_id": job.pk,
+        "execution_model": job.execution_model,
         "priority_name": job.get_priority_display(),
         "schedule": words_of(schedule),
         "next_run": iso(schedule.next_at, zone_to_show(schedule.zone)) if schedule else None,
