@@ -19,7 +19,8 @@ RETRIES_OF_ONCE = 3
 OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
 # What the API and a JobSpec call the same.
 SAME = (
-    "name", "description", "environment", "timeout_seconds", "kill_grace_seconds", "max_retries",
+    "name", "description", "python_version", "requirements", "environment", "timeout_seconds", "kill_grace_seconds",
+    "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
     "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
@@ -36,6 +37,8 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         body=job.body if whole else "",
         execution_model=job.execution_model,
         description=job.description,
+        python_version=job.python_version,
+        requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
         cores=job.cores,
         memory_mb=job.memory_mb,

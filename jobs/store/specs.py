@@ -51,6 +51,8 @@ class JobSpec:
     body: str
     execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0
