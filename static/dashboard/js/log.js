@@ -2,6 +2,7 @@
 //
 // The window either ends where the log does, and then what comes goes on it; or it is around a line that was asked for,
 // and then what comes is only counted, so that nothing moves under the reader.
+import { size } from "./amounts.js";
 import { setText } from "./differs.js";
 import { LineView } from "./lines.js";
 import { startLogBar } from "./logbar.js";
@@ -215,11 +216,11 @@ class LogView {
     this.startLines();
     this.atEnd = atEnd;
     this.shown = true;
+    if (frame.dropped && frame.text) this.lines.notice(`${size(frame.dropped)} of output before this were dropped: the log has a cap.`);
     if (frame.text) this.lines.write(frame);
     else this.tellNothing();
     if (frame.text && !frame.begins) this.lines.tellOfMore();
     if (frame.complete) this.lines.finish();
-    if (frame.dropped) this.lines.notice(left(frame.dropped, frame.dropped));
     if (!atEnd) this.lines.offer("later", "There is more after this.", "Show later lines");
   }
 
