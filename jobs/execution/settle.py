@@ -94,6 +94,7 @@ def outcome_of(result: Result) -> Outcome:
         peak_memory_bytes=result.peak_memory_bytes,
         descendants_ended=result.descendants_ended,
         result=result.value,
+        final=result.final,
     )
 
 
