@@ -36,7 +36,7 @@ def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
     counts: dict[int, int] = dict(queued)
     waiting: Counter[str] = Counter()
     rates: Counter[str] = Counter()
-    for job in Job.objects.filter(pk__in=counts).only("tags", "kind", "rates"):
+    for job in Job.objects.filter(pk__in=counts).only("tags", "execution_model", "rates"):
         waiting.update(dict.fromkeys(limits.keys_of(job), counts[job.pk]))
         rates.update(dict.fromkeys(job.rates, counts[job.pk]))
     return [_use(row, running, waiting, rates, now) for row in rows]

@@ -34,6 +34,7 @@ SKIPPED = {
     "queue_bound": "while as many wait as may",
     "blackout": "in closed times of its calendar",
     "start_deadline": "later than it may start",
+    "cannot_run": "since it can never run",
     "missed": "while nothing was running",
     "not_needed": "since no upstream fails",
     "replaced": "in favour of the next",

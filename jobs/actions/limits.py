@@ -14,12 +14,13 @@ from jobs.actions.limiting import LONGEST_NAME
 from jobs.actions.reading import Reader, shown
 from jobs.actions.unknown import refuse_unknown
 from jobs.core.buckets import GREATEST_BURST, GREATEST_RATE, LEAST_RATE
+from jobs.core.running import ExecutionModel
 from jobs.models import Job, Limit
 from jobs.store.events import NewEvent, record
 
 LIMIT_FIELDS = ("kind", "name", "maximum", "rate_per_second", "burst")
 KINDS = tuple(kind.value for kind in Limit.Kind)
-MODELS = ("process",)
+MODELS = tuple(model.value for model in ExecutionModel)
 MOST_AT_ONCE = 1_000_000
 
 

@@ -22,7 +22,7 @@ class LimitForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run
     """Fields have the API's names and hold text."""
 
     kind = forms.ChoiceField(choices=Limit.Kind.choices)
-    name = line("The tag; the model (process); or the name by which jobs take from a rate.")
+    name = line("The tag; the model (process, thread, async); or the name by which jobs take from a rate.")
     maximum = line("Of a tag or model: so many at once.")
     rate_per_second = line("Of a rate: starts a second on average.")
     burst = line("Of a rate: starts at once after a pause; 1 unless given.")

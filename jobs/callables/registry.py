@@ -87,6 +87,15 @@ def near(name: str) -> list[str]:
     return likely or [known for known in sorted(_registered) if known.rpartition(".")[2] == last][:3]
 
 
+def missing(name: str) -> str:
+    """Why nothing of this name can be called, in a sentence; empty: it is there."""
+    if name in _registered:
+        return ""
+    likely = near(name)
+    hint = f"did you mean {' or '.join(likely)}?" if likely else "none in an app's jobs.py has that name."
+    return f"there is no callable {name} (any more); {hint}"
+
+
 def forget(module: str) -> None:
     """What a module registered: it could not be imported to its end, so nothing of it can be called."""
     for name in [name for name, one in _registered.items() if one.function.__module__ == module]:

@@ -165,6 +165,8 @@ class _Pass:
                 self._big = self._as_big(instance_id, needs)
             return Hold(lacking)
         big = self._big
+        if not any(needs.demand):
+            return None  # it takes nothing that a big one waits for
         if big is None or self._now < big.patient_until or self._ends_before(instance_id, big):
             return None
         return Hold("behind", {"instance": big.instance_id})

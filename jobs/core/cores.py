@@ -71,7 +71,8 @@ class CoreManager:
         """What is missing for it now: "cores", "memory", or "" when it fits."""
         if demand.cores > self.free_slots:
             return "cores"
-        if self.memory_total_mb and demand.memory_mb > self.free_memory_mb:
+        # What runs from before the node became smaller may hold more than there is. Who needs none does not wait.
+        if self.memory_total_mb and demand.memory_mb > max(0, self.free_memory_mb):
             return "memory"
         return ""
 

@@ -79,12 +79,17 @@ class Engine:
         for told in inputs:
             decisions.extend(self._take(told, now))
         fired = self._fire(now)
-        dismissed = [*self.waiting.dismiss_late(now), *self.waiting.judge()]
+        dismissed = [*self.waiting.dismiss_late(now), *self.waiting.dismiss_impossible(), *self.waiting.judge()]
+        queued = self.waiting.queue_due(now)
+        dismissed += [one for one in queued if isinstance(one, Dismiss)]
+        dismissed += self.waiting.judge()  # what waited for one that can never run ends with it
+        for one in dismissed:
+            self.starts.forget(one.instance_id)
         decisions.extend([*fired, *dismissed])
         born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
         for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
             decisions.extend(self.schedules.ended(job_id, now))
-        decisions.extend(self.waiting.queue_due(now))
+        decisions.extend(one for one in queued if not isinstance(one, Dismiss))
         decisions.extend(self.starts.admit(now, load))
         return Plan(tuple(without_superseded(decisions)), self.wake_at())
 

@@ -19,7 +19,7 @@ class Room:
     memory_mb: int | None
 
     def meets(self, demand: Demand) -> bool:
-        return demand.cores <= self.slots and (self.memory_mb is None or demand.memory_mb <= self.memory_mb)
+        return demand.cores <= self.slots and (self.memory_mb is None or demand.memory_mb <= max(0, self.memory_mb))
 
     def plus(self, slots: int, memory_mb: int) -> Room:
         return Room(self.slots + slots, None if self.memory_mb is None else self.memory_mb + memory_mb)

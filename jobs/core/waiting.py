@@ -33,6 +33,7 @@ class Waiting:
         self._due: Timetable[int] = Timetable()
         self._late_at: Timetable[int] = Timetable()
         self._to_judge: dict[int, None] = {}
+        self._impossible: dict[int, None] = {}
 
     def next_moment(self) -> datetime | None:
         moments = (self._due.next_moment(), self._late_at.next_moment())
@@ -60,6 +61,7 @@ class Waiting:
         self._late_at.cancel(instance.id)
         self._dates.forget(instance)
         self.ready.discard(instance.id)
+        self._impossible.pop(instance.id, None)
 
     def started(self, instance_id: int) -> None:
         self._late_at.cancel(instance_id)
@@ -120,12 +122,15 @@ class Waiting:
 
     # --- time ---
 
-    def queue_due(self, now: datetime) -> list[Queue]:
-        """Everything whose moment has come, and that waits for nothing else."""
-        decisions: list[Queue] = []
+    def queue_due(self, now: datetime) -> list[Queue | Dismiss]:
+        """Everything whose moment has come, and that waits for nothing else. What can never run ends instead."""
+        decisions: list[Queue | Dismiss] = []
         for instance_id in self._due.take_due(now):
             instance = self._known.instances[instance_id]
             if self._waits_for_upstreams(instance):
+                continue
+            if self._cannot_run(instance):
+                decisions.append(self._fail(instance))
                 continue
             queued_at = instance.queued_at or now
             key = self._places.of(instance, now)
@@ -146,6 +151,22 @@ class Waiting:
             decisions.append(decision)
             self.dismiss(decision)
         return decisions
+
+    def dismiss_impossible(self) -> list[Dismiss]:
+        """What is queued of jobs that can never run."""
+        queued = [self._known.instances[instance_id] for instance_id in self._impossible]
+        return [self._fail(instance) for instance in queued if self._cannot_run(instance)]
+
+    def _cannot_run(self, instance: Instance) -> bool:
+        """What is paused may still be mended."""
+        job = self._known.job(instance.job_id)
+        return bool(job.cannot_run) and not job.paused
+
+    def _fail(self, instance: Instance) -> Dismiss:
+        reason = f"can never run: {self._known.job(instance.job_id).cannot_run}"
+        decision = Dismiss(instance.id, instance.job_id, instance.status, Status.FAILED, "cannot_run", reason)
+        self.dismiss(decision)
+        return decision
 
     def dismiss(self, decision: Dismiss) -> None:
         """It ends as decided."""
@@ -176,7 +197,11 @@ class Waiting:
             raise ValueError(
                 f"instance {instance.id} is queued without a place in the order; the store never does that"
             )
-        if not job.paused:
+        if job.cannot_run:
+            self.ready.discard(instance.id)
+            self._impossible[instance.id] = None
+        elif not job.paused:
+            self._impossible.pop(instance.id, None)
             self.ready.add(instance.id, instance.order_key, self.needs_of(instance))
 
     def needs_of(self, instance: Instance) -> Needs:

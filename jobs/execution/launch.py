@@ -31,6 +31,7 @@ class Launch:
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
+    interpreter: absolute path of the Python that runs its scripts; "" for the service's own.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -48,6 +49,7 @@ class Launch:
     memory_limit_mb: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
     run: RunOptions = USUAL_RUN
+    interpreter: str = ""
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024

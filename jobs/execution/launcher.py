@@ -28,9 +28,9 @@ DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
 
 
-def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> None:
+def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> NoReturn:
     """Serve requests from socket `fd` until its other end is closed, or until it is found to be stale by a request,
-    which then is as if it had not been made. `meanwhile`: work, done while there are none.
+    which then is as if it had not been made; then end the process. `meanwhile`: work, done while there are none.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
@@ -52,7 +52,7 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
             elif (path := service.recv(REQUEST_BYTES)) and not is_stale():
                 launch(service, os.fsdecode(path))
             else:
-                return
+                os._exit(0)  # whatever a package has left running
 
 
 def watch_children() -> int:

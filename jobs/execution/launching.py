@@ -104,14 +104,27 @@ class LauncherProcess:
             return Runner(None, None)
         return Runner(*fds)
 
-    def close(self) -> None:
-        """Its runners live on."""
+    def leave(self) -> None:
+        """Let it do what it was asked, and end. Its runners live on."""
         self.socket.close()
+
+    def close(self, seconds: float = END_SECONDS) -> None:
+        """Have it leave, and see that it does."""
+        self.leave()
         try:
-            self.process.wait(END_SECONDS)
+            self.process.wait(seconds)
         except subprocess.TimeoutExpired:  # somebody has stopped it: it must not keep the service from ending
-            logger.error("the launcher (process %d) did not end in %g s and is killed", self.process.pid, END_SECONDS)
-            self.process.kill()
+            logger.error("the launcher (process %d) did not end in time and is killed", self.process.pid)
+            self.end()
+
+    def end(self) -> int:
+        """End it at once, if it has not ended by itself: its exit status then, as that of Popen."""
+        self.socket.close()
+        self.process.kill()
+        try:
+            return self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # it hangs in the disk, and is gone when that answers
+            return -signal.SIGKILL
 
     def go_on(self) -> None:
         """If somebody has stopped it: no attempt would start any more."""

@@ -33,8 +33,8 @@ class LocalExecutor:
     ) -> None:
         """`report` is called in the executor's thread; it must not wait for anything, least of all for this object.
 
-        node: its name, for ROTA_NODE. python: runs the launcher and the scripts. warm_imports: modules to
-        load before scripts that start warm do.
+        node: its name, for ROTA_NODE. python: runs the launcher, and the scripts that have no interpreter of their
+        own. warm_imports: modules to load before such scripts that start warm do.
         """
         self._data_dir = data_dir
         self._runs = data_dir / "runs"
@@ -47,8 +47,11 @@ class LocalExecutor:
             self._watcher,
             report,
             self._runs,
-            start_launcher=lambda warm: LauncherProcess(
-                python, self._logs / "launcher.log", warm=warm, imports=warm_imports if warm else ()
+            start_launcher=lambda interpreter, warm: LauncherProcess(
+                interpreter,
+                self._logs / "launcher.log",
+                warm=warm,
+                imports=warm_imports if warm and interpreter == python else (),
             ),
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,

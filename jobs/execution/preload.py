@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from typing import NoReturn
 
 from jobs.execution import fresh, launcher
 from jobs.execution.shelf import Recorder
@@ -25,11 +26,15 @@ MODULES = """
     urllib.parse urllib.request warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo
 """
 
+VERSIONS = ((3, 11), (3, 12))
+UNFIT = "is not started warm, only 3.11 and 3.12 are"  # a later one cannot be ended where a thread has forked
 
-def main(fd: int, recorder: Recorder, path: list[str], wished: list[str]) -> None:
+
+def main(fd: int, recorder: Recorder, path: list[str], wished: list[str]) -> NoReturn:
     """As that of the launcher. `path`: sys.path as the interpreter made it; `wished`: more modules to load."""
-    known = states(path)
-    launcher.main(fd, loading(recorder, path, wished), lambda: states(path) != known)
+    places = shaping(path)
+    known = list(map(state, places))
+    launcher.main(fd, loading(recorder, path, wished), lambda: list(map(state, places)) != known)
 
 
 def loading(recorder: Recorder, path: list[str], wished: list[str]) -> Iterator[None]:
@@ -66,8 +71,8 @@ def load(name: str, *, loud: bool) -> None:
 
 
 def why_never() -> str:
-    if sys.version_info >= (3, 13):
-        return "Python 3.13 and later cannot be ended where a thread has forked"
+    if sys.version_info[:2] not in VERSIONS:
+        return f"Python {sys.version_info[0]}.{sys.version_info[1]} {UNFIT}"
     try:
         set_titles(sys.orig_argv, os.environ)
     except OSError as error:
@@ -75,9 +80,17 @@ def why_never() -> str:
     return ""
 
 
-def states(path: list[str]) -> list[tuple[int, int] | None]:
-    """Tell whether something was installed since: the interpreter, its virtual environment, a package, a .pth file."""
-    return [state(place) for place in (sys.executable, f"{sys.prefix}/pyvenv.cfg", *path[1:])]
+def shaping(path: list[str]) -> list[str]:
+    """Files and folders of which one is another, or is changed, when something was installed: the interpreter, its
+    virtual environment, a package. A .pth file may also be written over, which does not show in its folder.
+    """
+    site = sys.modules.get("site")
+    own = [site.USER_SITE] if site and site.ENABLE_USER_SITE and site.USER_SITE not in path else []  # may come to be
+    folders = [*path[1:], *own]
+    custom = [getattr(sys.modules.get(name), "__file__", None) for name in ("sitecustomize", "usercustomize")]
+    lines = [f"{folder}/{name}" for folder in folders if os.path.isdir(folder)  # noqa: PTH112 pathlib costs start-up
+             for name in os.listdir(folder) if name.endswith(".pth")]  # fmt: skip # noqa: PTH208 as above
+    return [sys.executable, f"{sys.prefix}/pyvenv.cfg", *folders, *lines, *filter(None, custom)]
 
 
 def state(place: str) -> tuple[int, int] | None:

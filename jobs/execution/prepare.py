@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from jobs.execution import moment
@@ -28,9 +29,16 @@ def path_of(runs: Path, ref: AttemptRef) -> Path:
 
 
 def prepare(
-    runs: Path, launch: Launch, env: Mapping[str, str], python: str, cgroups: Mapping[str, str] | None = None
+    runs: Path,
+    launch: Launch,
+    env: Mapping[str, str],
+    python: str,
+    cgroups: Mapping[str, str] | None = None,
+    why_cold: str = "",
 ) -> Path:
-    """Make the directory with all that the runner needs. OSError if the disk does not let us. cgroups: see Spec."""
+    """Make the directory with all that the runner needs. OSError if the disk does not let us. python: the service's
+    own. cgroups, why_cold: see Spec.
+    """
     path = path_of(runs, launch.ref)
     set_aside(path)
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
@@ -44,7 +52,7 @@ def prepare(
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
             env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{SCRIPTS}/{UPSTREAMS}"}
-        spec = spec_of(launch, body, env, python, cgroups or {})
+        spec = replace(spec_of(launch, body, env, python, cgroups or {}), why_cold=why_cold)
         rundir.write_json(SPEC, spec.to_json())
     if spec.run_as:
         open_way(path)
@@ -84,7 +92,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         attempt=launch.attempt,
         kind=launch.kind,
         body=body,
-        interpreter=python,
+        interpreter=launch.interpreter or python,
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),

@@ -37,7 +37,8 @@ class Spec:
     path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but for
     a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None. working_directory:
     absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
-    start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto".
+    start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
+    warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
@@ -66,6 +67,7 @@ class Spec:
     cleanup_after: list[str] = field(default_factory=list)
     cleanup_timeout_seconds: float = 60.0
     start: str = "auto"
+    why_cold: str = ""
     memory_limit_bytes: int = 0
     cpu_slots: int = 0
     io_priority: str = "normal"

@@ -1,7 +1,7 @@
 """Hands attempts to a launcher, and finds out what became of those that it did not answer for.
 
-Scripts go to the one that may start them warm, all else to the one that only execs, which is there for them too should
-the other have ended. Each is started when it is first needed.
+Scripts go to one of their own Python that may start them warm, all else to the one that only execs, which is there for
+them too should the other be of no use.
 
 Belongs to the executor's loop.
 """
@@ -18,6 +18,7 @@ from jobs.execution.environment import EnvironmentFileError
 from jobs.execution.launch import Launch, NotStarted, Report
 from jobs.execution.launching import LauncherProcess, Runner
 from jobs.execution.line import Answers, Line, Wanted
+from jobs.execution.lines import Lines
 from jobs.execution.loop import Loop
 from jobs.execution.prepare import path_of, prepare
 from jobs.execution.settle import not_started
@@ -35,14 +36,12 @@ class Starter:
         watcher: Watcher,
         report: Callable[[Report], None],
         runs: Path,
-        start_launcher: Callable[[bool], LauncherProcess],
+        start_launcher: Callable[[str, bool], LauncherProcess],
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
         cgroups: Mapping[str, str],
     ) -> None:
-        """start_launcher: whether a warm one; OSError if it cannot be started. environment: that of the job. cgroups:
-        see Spec.
-        """
+        """start_launcher: see Lines. environment: that of the job. python: the service's own. cgroups: see Spec."""
         self._loop = loop
         self._watcher = watcher
         self._report = report
@@ -50,20 +49,19 @@ class Starter:
         self._environment = environment
         self._python = python
         self._cgroups = cgroups
-        answers = Answers(self._on_forked, self._on_refused, self._again)
-        self._lines = {warm: Line(loop, partial(start_launcher, warm), answers) for warm in (False, True)}
+        cold = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
+        warm = Answers(self._on_forked, self._on_refused, self._again, self._again)
+        self._lines = Lines(loop, start_launcher, python, cold, warm)
 
     def start(self, launch: Launch) -> None:
         """Begin, unless it has begun already: then what is there is watched or reported instead."""
         self._again(Wanted(launch, path_of(self._runs, launch.ref)), "")
 
     def close(self) -> None:
-        for line in self._lines.values():
-            line.close()
+        self._lines.close()
 
     def nudge(self) -> None:
-        for line in self._lines.values():
-            line.nudge()
+        self._lines.nudge()
 
     def _again(self, wanted: Wanted, reason: str) -> None:
         """Whether it was forked is not known, or its runner ended without a word: if it never ran, begin again."""
@@ -78,13 +76,14 @@ class Starter:
         elif wanted.tries >= MAX_TRIES:
             self._node_refused(wanted.launch, f"could not be started in {MAX_TRIES} tries: {reason}")
         else:
-            self._begin(wanted)
+            self._begin(wanted, reason)
 
-    def _begin(self, wanted: Wanted) -> None:
+    def _begin(self, wanted: Wanted, reason: str) -> None:
         wanted.tries += 1
         launch = wanted.launch
+        line, why_cold = self._line_for(wanted, reason)
         try:
-            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups)
+            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:
@@ -92,7 +91,17 @@ class Starter:
         except ValueError as error:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
-            self._lines[may_start_warm(wanted)].add(wanted)
+            line.add(wanted)
+
+    def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line, str]:
+        """Whom to ask, and why it will start cold where that is sure. A warm launcher's runner sees to the rest."""
+        launch = wanted.launch
+        if launch.kind == "command" or launch.run.start == "cold":
+            return self._lines.cold, ""
+        if wanted.tries > 1:  # what a warm launcher was asked for once may be what ended it
+            return self._lines.cold, f"the warm launcher did not start it: {reason}"
+        line = self._lines.warm(launch.interpreter or self._python)
+        return (self._lines.cold, line) if isinstance(line, str) else (line, "")
 
     def _on_forked(self, wanted: Wanted, runner: Runner) -> None:
         if runner.pidfd is None:
@@ -109,9 +118,3 @@ class Starter:
 
     def _node_refused(self, launch: Launch, error: str) -> None:
         self._report(NotStarted(launch.ref, not_started(OutcomeKind.LOST, error), node_refused=True))
-
-
-def may_start_warm(wanted: Wanted) -> bool:
-    """Whether the warm launcher is asked: its runner sees to the rest. Once only, since it may be what ends."""
-    launch = wanted.launch
-    return launch.kind != "command" and launch.run.start != "cold" and wanted.tries == 1

@@ -58,6 +58,8 @@ def why_cold(spec: Spec, program: Program) -> str:
         return "it is to start cold"
     if not program.checked:
         return "it is not run by the job's Python"
+    if spec.why_cold:
+        return spec.why_cold
     if fresh.seen is None:
         return fresh.lacking
     if spec.interpreter != sys.executable:

@@ -126,17 +126,29 @@ def _in_flight(now: datetime) -> _Flight:
     flight = _Flight()
     attempts = models.Attempt.objects.filter(~Q(status="ended")).values_list(
         "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
-        "instance__job_id", "instance__job__tags", "instance__job__kind", "instance__job__usual_seconds",
-        "instance__job__timeout_seconds",
+        "instance__job_id", "instance__job__tags", "instance__job__execution_model",
+        "instance__job__usual_seconds", "instance__job__timeout_seconds",
     ).order_by("id")  # fmt: skip
-    for node_id, instance_id, cores, virtual, memory_mb, started_at, created_at, job_id, tags, kind, *times in attempts:
+    for (
+        node_id,
+        instance_id,
+        cores,
+        virtual,
+        memory_mb,
+        started_at,
+        created_at,
+        job_id,
+        tags,
+        model,
+        *times,
+    ) in attempts:
         usual, limit = times
         expected = Job(0, usual_seconds=usual, timeout_seconds=limit).expected_seconds
         ends_at = expected_end(started_at or created_at, expected, now)
         flight.holdings[node_id].append(Holding(instance_id, len(cores) + virtual, memory_mb, ends_at))
         flight.given[node_id][instance_id] = Allocation(tuple(cores), virtual, memory_mb)
         flight.of_job[job_id].add(instance_id)
-        flight.keys[instance_id] = limits.keys_of(models.Job(pk=job_id, tags=tags, kind=kind))
+        flight.keys[instance_id] = limits.keys_of(models.Job(pk=job_id, tags=tags, execution_model=model))
     return flight
 
 

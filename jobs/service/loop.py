@@ -167,6 +167,8 @@ class EngineLoop(threading.Thread):
             self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
+        for dismiss in passed.dismissed:
+            self._notices.consider(dismiss)
         if passed.finishes:
             self._on_end()
 

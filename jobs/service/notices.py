@@ -17,7 +17,7 @@ from django.core.mail import send_mail
 from django.db import connection
 
 from jobs import models
-from jobs.core.decisions import Finish
+from jobs.core.decisions import Dismiss, Finish
 from jobs.core.states import Status
 from jobs.pauses import paused_by_itself, who_paused
 
@@ -77,14 +77,14 @@ class Notices:
             self._waiting.put(None, timeout=seconds)
         self._thread.join(seconds)
 
-    def consider(self, finish: Finish) -> None:
+    def consider(self, end: Finish | Dismiss) -> None:
         """Called by the engine's thread after the commit."""
-        if finish.status not in FAILED_FOR_GOOD:
+        if end.status not in FAILED_FOR_GOOD:
             return
         try:
-            self._waiting.put_nowait(finish.instance_id)
+            self._waiting.put_nowait(end.instance_id)
         except queue.Full:
-            log.error("no notice of instance %s: %s others wait to be sent", finish.instance_id, MOST_WAITING)
+            log.error("no notice of instance %s: %s others wait to be sent", end.instance_id, MOST_WAITING)
 
     def _work(self) -> None:
         while (instance_id := self._waiting.get()) is not None:

@@ -31,12 +31,12 @@ class Passed:
     refused_schedules: set[int] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
     wake_at: datetime | None = None
-    dismissed: bool = False
+    dismissed: list[Dismiss] = field(default_factory=list)
 
     @property
     def ended(self) -> bool:
         """Whether anything did, by a run or while it waited."""
-        return self.dismissed or bool(self.finishes)
+        return bool(self.dismissed or self.finishes)
 
     def add(self, decisions: Iterable[Decision], committed: Committed) -> None:
         refused = committed.refused_instances
@@ -46,8 +46,8 @@ class Passed:
                     self.starts.append(decision)
                 case Finish():
                     self.finishes.append(decision)
-                case Dismiss():
-                    self.dismissed = True
+                case Dismiss() if decision.instance_id not in refused:
+                    self.dismissed.append(decision)
                 case Stop():
                     self.stops.append(decision)
         self.refused_instances |= refused

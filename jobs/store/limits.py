@@ -18,7 +18,7 @@ from jobs.core.states import Status
 # Any fixed number, the same for every node: starts that take of a limit are decided one transaction after the other.
 CLAIM_LOCK = 0x524F544C
 # What `keys_of` and the rates of an instance are read from.
-KEY_FIELDS = ("job__tags", "job__kind", "job__rates")
+KEY_FIELDS = ("job__tags", "job__execution_model", "job__rates")
 
 
 def load() -> LimitsChanged:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import records
 from jobs.core.graph import Graph, in_order
 from jobs.core.policies import UpstreamRule
@@ -13,7 +14,7 @@ from jobs.core.states import Status
 from jobs.store.limits import keys_of
 
 
-def job(row: models.Job, upstreams: Iterable[int] = ()) -> records.Job:
+def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "") -> records.Job:
     """The definition as decisions need it. `upstreams`: ids of the jobs that it waits for."""
     return records.Job(
         id=row.pk,
@@ -43,6 +44,7 @@ def job(row: models.Job, upstreams: Iterable[int] = ()) -> records.Job:
         rates=tuple(row.rates),
         pause_after_failures=row.pause_after_failures,
         failures_in_a_row=row.failures_in_a_row,
+        cannot_run=cannot_run,
     )
 
 
@@ -50,7 +52,19 @@ def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
     rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer("body", "description")}
-    return [job(rows[job_id], graph.upstreams(job_id)) for job_id in in_order(rows, graph.upstreams)]
+    gone = _gone(row.pk for row in rows.values() if row.kind == models.Job.Kind.CALLABLE)
+    return [
+        job(rows[job_id], graph.upstreams(job_id), gone.get(job_id, "")) for job_id in in_order(rows, graph.upstreams)
+    ]
+
+
+def _gone(ids: Iterable[int]) -> dict[int, str]:
+    """Those of these jobs whose callable is not there, and what is to be said of it. One query, none for none."""
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    names = models.Job.objects.filter(pk__in=wanted).values_list("pk", "body")
+    return {pk: sentence for pk, name in names if (sentence := registry.missing(name))}
 
 
 def workflows() -> Graph:

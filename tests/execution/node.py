@@ -80,8 +80,12 @@ class Node:
     def outcome(self, ref):
         return self.reports.outcome(ref)
 
-    def launcher_pid(self, warm=False):
-        return self.executor._starter._lines[warm].launcher.process.pid
+    def line(self, warm=False, interpreter=sys.executable):
+        lines = self.executor._starter._lines
+        return lines._warm.get(interpreter) if warm else lines.cold
+
+    def launcher_pid(self, warm=False, interpreter=sys.executable):
+        return self.line(warm, interpreter).launcher.process.pid
 
     def runner_pid(self, ref):
         with RunDir(str(self.path(ref))) as rundir:

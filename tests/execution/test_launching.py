@@ -80,8 +80,7 @@ def test_started_attempts_leave_nothing_behind(node):
 
 
 def kept(node):
-    lines = node.executor._starter._lines.values()
-    values = [vars(part).values() for part in (*lines, node.executor._watcher)]
+    values = [vars(part).values() for part in (node.line(), node.executor._watcher)]
     return [copy(each) for each in chain(*values) if isinstance(each, (dict, deque))]
 
 

@@ -152,7 +152,7 @@ def test_ended_warm_launcher_costs_no_attempt(node, warm_node):
 
 def test_commands_do_not_start_the_warm_launcher(node):
     node.outcome(node.launch("true"))
-    assert node.executor._starter._lines[True].launcher is None
+    assert node.line(warm=True) is None
 
 
 @pytest.fixture

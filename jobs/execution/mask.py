@@ -1,0 +1,166 @@
+"""Hides the values of secrets in what a job prints. Standard library only.
+
+Looked for are the value as it is, as a URL, JSON or Python writes it, in base64 wherever it begins in a longer text,
+and, of a value of several lines, each line that says something. All bytes that belong to any of these are replaced, by
+one MASK for what overlaps. A program that turns its secret round, or prints it letter by letter with others between,
+gets it past this: it is a help against accidents, not a wall.
+
+A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
+that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
+than the longest form, with no limit of time: values begin with no line break, so this is the end of a line that is not
+complete, and it is told with what comes next or when the stream ends.
+"""
+
+from __future__ import annotations
+
+import json
+from binascii import b2a_base64
+from collections.abc import Hashable, Iterable, Iterator
+from typing import NamedTuple
+
+from jobs.execution import masking
+
+MASK = masking.MASK.encode()
+LEAST_LINE = 8  # characters of a line, of several, that is a secret by itself
+FEW = 40  # forms that are each looked for faster than all of them by their words
+WORD, WORD_FORM = 4, 7  # bytes of a word; bytes of a form in which there is a whole one, however it lies
+HEAD = 8
+BASE64_LINE = 57  # bytes that a line of base64 stands for
+LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
+SAFE_IN_URLS = (LETTERS, LETTERS | set(b"/"), LETTERS | set(b"!'()*"))  # as Python's quote and JavaScript's have it
+
+
+class Tail(NamedTuple):
+    """The end of a stream that is held back; of it, how many bytes at the start are told already, by a mask."""
+
+    data: bytes = b""
+    masked: int = 0
+
+
+class Mask:
+    """Of one attempt."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._forms = sorted({form for value in values for form in forms_of(value) if form})
+        self._short = [form for form in self._forms if len(form) < WORD_FORM]
+        self._words: dict[int, list[bytes]] = {}
+        self._ends: dict[int, list[bytes]] = {}  # by a last byte, the forms that may have begun
+        self._beginnings = {form[:size] for form in self._forms for size in range(1, min(HEAD, len(form)))}
+        for form in self._forms:
+            for at in range(WORD if len(form) >= WORD_FORM else 0):
+                self._words.setdefault(memoryview(form[at : at + WORD]).cast("I")[0], []).append(form)
+            for byte in set(form[:-1]):
+                self._ends.setdefault(byte, []).append(form)
+        self._all_words = frozenset(self._words)
+        self._tails: dict[Hashable, Tail] = {}
+
+    def stream(self, stream: Hashable, data: bytes) -> bytes:
+        """What of `stream` may be told now, after `data` has come."""
+        if not self._forms:
+            return data
+        tail = self._tails.get(stream, Tail())
+        data = tail.data + data
+        told, self._tails[stream] = self._tell(data, tail.masked, len(data) - self._begun(data))
+        return told
+
+    def flush(self, stream: Hashable) -> bytes:
+        """The rest of `stream`, which has ended or begins anew."""
+        tail = self._tails.pop(stream, Tail())
+        return self._tell(tail.data, tail.masked, len(tail.data))[0]
+
+    def whole(self, data: bytes) -> bytes:
+        return self._tell(data, 0, len(data))[0]
+
+    def text(self, text: str) -> str:
+        return self.whole(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def _tell(self, data: bytes, masked: int, cut: int) -> tuple[bytes, Tail]:
+        """The first `cut` bytes with masks, and the rest. Of `data` the first `masked` bytes are told."""
+        told: list[bytes] = []
+        end = masked
+        for start, stop in self._found(data):
+            if start >= cut:
+                break
+            if start >= end:
+                told += (data[end:start], MASK)
+            end = max(end, stop)
+        told.append(data[end:cut])
+        return b"".join(told), Tail(data[cut:], max(0, end - cut))
+
+    def _found(self, data: bytes) -> list[tuple[int, int]]:
+        """(start, end) of every form, overlapping ones too, in order."""
+        found = []
+        for form in self._candidates(data):
+            at = data.find(form)
+            while at >= 0:
+                found.append((at, at + len(form)))
+                at = data.find(form, at + 1)
+        return sorted(found)
+
+    def _candidates(self, data: bytes) -> Iterable[bytes]:
+        """Forms among which are all that are in `data`. A flood costs the same for one secret too many and for
+        hundreds: wherever a form lies, one of its first words is one of the words into which `data` is cut.
+        """
+        if len(self._forms) <= FEW:
+            return self._forms
+        if len(data) < WORD_FORM:
+            return self._short
+        words = self._all_words.intersection(memoryview(data)[: len(data) // WORD * WORD].cast("I"))
+        return {*self._short, *(form for word in words for form in self._words[word])}
+
+    def _begun(self, data: bytes) -> int:
+        """How many bytes at the end may be the beginning of a form, whose rest is still to come."""
+        begun = 0
+        for form in self._ends.get(data[-1], ()) if data else ():
+            head, at = form[:HEAD], max(0, len(data) - len(form) + 1)
+            while len(form) > HEAD and len(data) - at > begun and (at := data.find(head, at)) >= 0:
+                if form.startswith(data[at:]):
+                    begun = max(begun, len(data) - at)
+                    break
+                at += 1
+        sizes = range(min(HEAD - 1, len(data)), begun, -1)
+        return next((size for size in sizes if data[-size:] in self._beginnings), begun)
+
+
+# --- How a value may be written ---
+
+
+def forms_of(value: str) -> Iterator[bytes]:
+    """Without blanks and line breaks around it, which a program may add or take."""
+    text = value.strip()
+    raw = text.encode()
+    yield raw
+    yield json.dumps(text)[1:-1].encode()
+    yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
+    yield repr(text)[1:-1].encode()
+    yield repr(raw)[2:-1].encode()
+    yield text.replace("'", "'\\''").encode()  # as a shell says what it does
+    for safe in SAFE_IN_URLS:
+        quoted = quote(raw, safe)
+        yield quoted
+        yield quoted.replace(b"%20", b"+")
+    for form in in_base64(raw):
+        yield form
+        yield form.translate(bytes.maketrans(b"+/", b"-_"))
+    lines = [line.strip() for line in text.splitlines()]
+    if len(lines) > 1:  # what begins and ends a key in PEM is in every other
+        yield from (line.encode() for line in lines if len(line) >= LEAST_LINE and not line.startswith("-----"))
+
+
+def quote(raw: bytes, safe: frozenset[int]) -> bytes:
+    table = [b"%c" % byte if byte in safe else b"%%%02X" % byte for byte in range(256)]
+    return b"".join(map(table.__getitem__, raw))
+
+
+def in_base64(raw: bytes) -> Iterator[bytes]:
+    """The letters that `raw` alone decides, after 0, 1 or 2 bytes of something else; and with those at its end, if it
+    is the last.
+    """
+    for before in range(3):
+        letters = b2a_base64(bytes(before) + raw, newline=False).rstrip(b"=")
+        first = (8 * before + 5) // 6
+        yield letters[first : 8 * (before + len(raw)) // 6]
+        yield letters[first:]
+    if len(raw) > BASE64_LINE:  # cut into lines
+        yield from (b2a_base64(raw[at : at + BASE64_LINE], newline=False).rstrip(b"=")
+                    for at in range(0, len(raw), BASE64_LINE) if len(raw) - at >= LEAST_LINE)  # fmt: skip

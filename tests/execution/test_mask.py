@@ -1,0 +1,116 @@
+"""Masking by value: what a job prints, however it is cut, holds none of its secrets."""
+
+import base64
+import json
+from itertools import pairwise
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.execution.mask import FEW, MASK, Mask
+
+KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN+bgkq/hkiG9w0\nBAQEFAASCBKcwggSjAgEA\n-----END PRIVATE KEY-----\n"
+VALUES = ["s3cr3t-value-123", "pass wörd/+?&'\"\\x", KEY, "cr3t-value-123-longer", "aabaab", "żółw-żółw"]
+
+
+def streamed(mask: Mask, parts: list[bytes]) -> bytes:
+    return b"".join([*(mask.stream(1, part) for part in parts), mask.flush(1)])
+
+
+def cut(data: bytes, places: list[int]) -> list[bytes]:
+    places = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+pieces = st.one_of(
+    st.sampled_from([value.encode()[a:b] for value in VALUES for a, b in ((0, None), (0, 9), (3, None), (0, 1))]),
+    st.sampled_from([base64.b64encode(b"user:" + value.encode()) for value in VALUES]),
+    st.binary(max_size=6),
+)
+
+
+@given(st.lists(pieces, max_size=12).map(b"".join), st.lists(st.integers(0, 9999), max_size=9))
+def test_any_cut_masks_as_the_whole(data, places):
+    assert streamed(Mask(VALUES), cut(data, places)) == Mask(VALUES).whole(data)
+
+
+@given(st.lists(pieces, max_size=12).map(b"".join))
+def test_no_value_is_left_whole(data):
+    told = Mask(VALUES).whole(data)
+    assert not any(value.strip().encode() in told for value in VALUES)
+
+
+@given(st.text("abab\n", max_size=40).map(str.encode), st.lists(st.text("ab", min_size=2, max_size=9), max_size=4))
+def test_streams_of_overlapping_values_agree(data, values):
+    mask = Mask(values)
+    assert streamed(mask, [data[at : at + 1] for at in range(len(data))]) == mask.whole(data)
+
+
+@given(st.lists(pieces, max_size=12).map(b"".join))
+def test_hundreds_of_secrets_find_what_few_do(data):
+    many = [*VALUES, *(f"{number:04}-no-such-value" for number in range(FEW))]
+    assert Mask(many).whole(data) == Mask(VALUES).whole(data)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        str,
+        quote,
+        quote_plus,
+        lambda value: quote(value, safe=""),
+        lambda value: json.dumps({"value": value}),
+        lambda value: json.dumps(value, ensure_ascii=False),
+        repr,
+        lambda value: repr(value.encode()),
+        lambda value: base64.b64encode(value.encode()).decode(),
+        lambda value: base64.urlsafe_b64encode(f"x{value}".encode()).decode(),
+        lambda value: base64.b64encode(f"xy{value}z".encode()).decode(),
+    ],
+)
+@pytest.mark.parametrize("value", VALUES)
+def test_usual_ways_to_write_a_value_are_masked(write, value):
+    told = Mask([value]).whole(write(value).encode())
+    assert MASK in told
+    assert len(told.replace(MASK, b"")) <= len(write("")) + 8  # quotes, names, the letters shared with neighbours
+
+
+def test_every_line_of_a_key_is_masked():
+    told = Mask([KEY]).whole(b"  BAQEFAASCBKcwggSjAgEA\r\n-----BEGIN PRIVATE KEY-----\r\n")
+    assert told == b"  ********\r\n-----BEGIN PRIVATE KEY-----\r\n"
+
+
+def test_base64_in_lines_is_masked():
+    value = "".join(f"{number:03}/" for number in range(40))
+    told = Mask([value]).whole(base64.encodebytes(value.encode()))
+    assert told.replace(b"=", b"").split() == [MASK] * 3
+
+
+def test_overlapping_values_leave_nothing():
+    assert Mask(["abcdef", "cdefghij"]).whole(b"1abcdefghij2") == b"1********2"
+
+
+def test_line_that_is_complete_is_told_at_once():
+    mask = Mask(VALUES)
+    assert mask.stream(1, b"some s3cr3t\n") == b"some s3cr3t\n"
+
+
+def test_beginning_of_a_value_waits_for_the_rest():
+    mask = Mask(["s3cr3t-value"])
+    assert mask.stream(1, b"it is s3cr") == b"it is "
+    assert mask.stream(2, b"t-value") == b"t-value"
+    assert mask.stream(1, b"ee") + mask.flush(1) == b"s3cree"
+
+
+def test_endless_overlap_holds_back_less_than_a_value():
+    mask = Mask(["aabaab"])
+    told = b"".join(mask.stream(1, b"aab") for _ in range(1000))
+    assert told == MASK
+    assert len(mask._tails[1].data) < len("aabaab")
+
+
+def test_without_secrets_all_is_told():
+    assert Mask(()).stream(1, b"x") == b"x"
+    assert Mask([" \n"]).text("a b\n") == "a b\n"
