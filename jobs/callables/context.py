@@ -57,12 +57,22 @@ class Context:
         parameters: Mapping[str, Any],
         cancelled: Cancelled,
         tell: Callable[[float, str], None],
+        listen: Callable[[], None] = lambda: None,
     ) -> None:
+        """listen: called when it is first asked whether it is cancelled."""
         self.instance_id = instance_id
         self.attempt = attempt
         self.parameters = dict(parameters)
-        self.cancelled = cancelled
+        self._cancelled = cancelled
         self._tell = tell
+        self._listen: Callable[[], None] | None = listen
+
+    @property
+    def cancelled(self) -> Cancelled:
+        if self._listen:
+            listen, self._listen = self._listen, None
+            listen()
+        return self._cancelled
 
     def progress(self, done: float, text: str = "") -> None:
         """How far it is, from 0 to 1, and in words; as often as you like. Raises ValueError for another number."""

@@ -136,9 +136,7 @@ class Host:
         """Called in the loop's thread."""
         self._clerk.put(partial(self._ended, hosted, answer, interrupted=interrupted))
 
-    def _ended(
-        self, hosted: Hosted, answer: Callable[[], Answer], *, interrupted: bool = False, **facts: Any
-    ) -> None:
+    def _ended(self, hosted: Hosted, answer: Callable[[], Answer], *, interrupted: bool = False, **facts: Any) -> None:
         if self._attempts.pop(hosted.token, None) is None:
             return
         if not self._attempts:
@@ -226,16 +224,11 @@ def call_of(hosted: Hosted) -> Callable[[], Any] | Answer:
     """The call with its arguments, or why there is none."""
     found = registry.get(hosted.spec.body)
     if found is None:
-        return rejected(unknown(hosted.spec.body))
+        return rejected(registry.missing(hosted.spec.body))
     try:
         return partial(found.function, **found.arguments(hosted.parameters(), hosted.context()))
     except (ValueError, TypeError) as error:
         return rejected(f"its parameters do not fit {hosted.spec.body}: {error}")
-
-
-def unknown(name: str) -> str:
-    near = ", ".join(registry.near(name))
-    return f"no callable is registered as {name} on this node" + (f"; near are {near}" if near else "")
 
 
 def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:

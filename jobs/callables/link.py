@@ -1,9 +1,9 @@
 """A host's end of the socket to the service, and its sense of time. Standard library only.
 
-    service -> host   {"start": token, "path": run directory}   {"cancel": token}   {"stop": true}
-    host -> service   {"ready": true}   {"began": token, "at": ...}   {"ended": token, "result": ...}
-                      {"abandoned": token, "result": ...}   {"released": token}   {"returned": token}
-                      {"blocked": sentence}
+service -> host   {"start": token, "path": run directory}   {"cancel": token}   {"stop": true}
+host -> service   {"ready": true}   {"began": token, "at": ...}   {"ended": token, "result": ...}
+                  {"abandoned": token, "result": ...}   {"released": token}   {"returned": token}
+                  {"blocked": sentence}
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def begin(service: int) -> None:
         signal.signal(number, lambda _number, _frame: None)
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR2)  # the service asks where it stands, if it does not answer
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     keep_exits()
     streams.install()
@@ -54,5 +54,3 @@ def keep_exits() -> None:
         leave(status)
 
     os._exit = exits
-
-

@@ -50,8 +50,8 @@ class Bytes(io.RawIOBase):
 
 
 class Stream(io.TextIOBase):
-    encoding = "utf-8"  # type: ignore[assignment]  # a plain value is what everybody reads
-    errors = "backslashreplace"  # type: ignore[assignment]  # as above
+    encoding = "utf-8"
+    errors = "backslashreplace"
 
     def __init__(self, stream: int, other: TextIO) -> None:
         """other: the host's own."""
@@ -75,7 +75,7 @@ class Stream(io.TextIOBase):
 
 def install() -> None:
     """To be called before the project is loaded: what it sets up for logging is to find these."""
-    sys.stdout, sys.stderr = Stream(STDOUT, sys.stdout), Stream(STDERR, sys.stderr)  # type: ignore[assignment]  # as they
+    sys.stdout, sys.stderr = Stream(STDOUT, sys.stdout), Stream(STDERR, sys.stderr)
 
 
 def install_logging() -> None:

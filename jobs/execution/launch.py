@@ -27,7 +27,7 @@ class Launch:
 
     kind: "script" (`body` is its text), "script_path" (an absolute path on this node), "command" (for the shell) or
     "callable" (a name in the registry), which has a `model` ("process", "thread" or "async") and may be `pooled`.
-    parameters: the values of this run, complete. refusal: why it cannot be started at all, if that is known already.
+    parameters: the values of this run, complete.
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
@@ -59,7 +59,6 @@ class Launch:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     model: str = "process"
     pooled: bool = False
-    refusal: str = ""
 
     @property
     def hosted(self) -> str:

@@ -48,6 +48,7 @@ def prepare(
             rundir.make_dir(SCRIPTS)
         if launch.kind == "callable":
             rundir.write_json(PARAMETERS, dict(launch.parameters))
+            env = {**env, "ROTA_PARAMETERS_FILE": f"{path}/{PARAMETERS}"}
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)

@@ -34,9 +34,10 @@ class Spec:
     """How to run one attempt. Durations are seconds, sizes bytes.
 
     kind: "script" (`body` is the name of its file in the run directory's job/), "script_path" (`body` is an absolute
-    path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but for
-    a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None. working_directory:
-    absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
+    path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but
+    for a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None.
+    working_directory: absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after
+    this moment.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
     warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
