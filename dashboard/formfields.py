@@ -28,7 +28,7 @@ TEXTS = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
     "notify_webhook", "keep_workspace", "priority", "tags", "environment", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
-    "pause_after_failures", *RUN_FIELDS,
+    "pause_after_failures", *RUN_FIELDS, "python_version", "requirements",
 )  # fmt: skip
 UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
 # When a job with upstreams runs, in words.
@@ -45,6 +45,7 @@ FOLDS = {
     "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
+    "packages": ("python_version", "requirements"),
     "run": RUN_FIELDS,
     "wrong": (
         "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
@@ -110,6 +111,8 @@ LABELS = {
     "kill_grace_seconds": "Seconds to end by itself",
     "notify_email": "E-mail when it fails",
     "notify_webhook": "Webhook when it fails",
+    "python_version": "Python version",
+    "requirements": "Packages",
     "start": "How it starts",
     "working_directory": "Working directory",
     "run_as": "Run as user",

@@ -69,7 +69,9 @@ INSTALLED_APPS = [
     "scheduler_site.apps.SignIns",
     "ninja",
     "jobs",
+    "jobs.examples",
     "dashboard",
+    *environment.apps("ROTA_APPS"),  # whose jobs.py has functions that may be made jobs
 ]
 MIDDLEWARE = [
     "scheduler_site.content_security.content_security_policy",

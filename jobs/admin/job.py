@@ -63,6 +63,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         ("After other jobs", {"fields": ("depends_on", "upstream_rule", "not_before")}),
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
+        ("Packages", {"fields": ("python_version", "requirements")}),
         (
             "Order and limits",
             {"fields": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds")},

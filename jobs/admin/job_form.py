@@ -49,6 +49,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     script_content = lines(16, "A Python script; or give a path, or a command.")
     script_path = line("Absolute, on the node.")
     command = lines(2, "A line for the shell.")
+    python_version = line("Such as 3.12; empty: the service's own, or what the script says.")
+    requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
     cpu_cores_required = line(label="Cores")
     memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
@@ -123,6 +125,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):
             raw[name] = ", ".join(map(str, raw[name]))
+        raw["requirements"] = "\n".join(raw["requirements"])
         names = names_of(raw["depends_on"])
         raw["depends_on"] = "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names)
         raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]

@@ -118,6 +118,13 @@ class LimitsChanged:
     rates: Mapping[str, Rate]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The environment `key` is on this node, or it cannot be, which attempts will tell: who waits for it may start."""
+
+    key: str
+
+
 Input = (
     JobChanged
     | JobGone
@@ -131,4 +138,5 @@ Input = (
     | CancelAsked
     | AdmissionChanged
     | LimitsChanged
+    | Prepared
 )

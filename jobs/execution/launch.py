@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.core.records import Allocation, Outcome
 from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.execution.secrets import GivenSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Launch:
     parameters: the values of this run, complete.
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
+    secrets: of the job, given beside `env`. secrets_error: why they cannot be given, a sentence: then it is rejected.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
     interpreter: absolute path of the Python that runs its scripts; "" for the service's own.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
@@ -54,6 +56,8 @@ class Launch:
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
     upstream_results: str = ""
+    secrets: tuple[GivenSecret, ...] = ()
+    secrets_error: str = ""
     start_before: datetime | None = None
     fence: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from jobs.execution import cgroup_search
+from jobs.execution import cgroup_search, secretfiles
 from jobs.execution.environment import NODE_FILE, environment_of
 from jobs.execution.hosting import Hosts
 from jobs.execution.hostprocess import HostProcess, sweep
@@ -71,6 +71,7 @@ class LocalExecutor:
         """Begin to work. OSError if the data folder cannot be written."""
         for folder in (self._data_dir, self._runs, self._logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        secretfiles.sweep(str(self._runs))
         cgroup_search.sweep(self._cgroups)
         cgroup_search.make_bases(self._cgroups)
         sweep(self._mark)

@@ -14,7 +14,8 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, NotAFileError, RunDir, open_directory, take_back
+from jobs.execution import mounts
+from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, RunDir, open_directory, take_back
 
 MOST_FILES = 1000
 MOST_LEVELS = 20
@@ -81,8 +82,12 @@ def open_output(path: str | os.PathLike[str], name: str) -> int:
 def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> None:
     """At the end of an attempt: keep what may be kept, remove the rest and say so. An empty folder goes."""
     try:
+        if remove_if_empty(rundir):
+            return
+        mounts.release(f"/proc/self/fd/{rundir.fd}/{OUTPUT}")
         fd = rundir.open(OUTPUT, os.O_RDONLY | os.O_DIRECTORY)
-    except (OSError, NotAFileError):  # the job has removed it
+    except OSError as error:
+        notice(f"outputs could not be looked through: {error}")
         return
     try:
         gone = trim(fd, cap_bytes)
@@ -90,14 +95,22 @@ def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> Non
             notice(line)
         if len(gone) > MOST_SAID:
             notice(f"and {len(gone) - MOST_SAID} more outputs were not kept")
-    except OSError as error:
-        notice(f"outputs could not be looked through: {error.strerror}")
+    except (OSError, RecursionError) as error:
+        notice(f"outputs could not be looked through: {error}")
     finally:
         os.close(fd)
+    remove_if_empty(rundir)
+
+
+def remove_if_empty(rundir: RunDir) -> bool:
+    """Remove the folder if it is empty; whether it is gone."""
     try:
         os.rmdir(OUTPUT, dir_fd=rundir.fd)
-    except OSError:
-        return  # it has something in it
+    except FileNotFoundError:
+        return True
+    except OSError:  # it has something in it
+        return False
+    return True
 
 
 def trim(fd: int, cap_bytes: int) -> list[str]:

@@ -102,6 +102,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         io_priority=run.io_priority,
         umask=int(run.umask, 8),
         run_as=run.run_as,
+        secrets={one.variable: one.name for one in launch.secrets},
         working_directory=run.working_directory,
         memory_limit_bytes=launch.memory_limit_mb * MEGABYTE,
         cpu_slots=slots(launch),

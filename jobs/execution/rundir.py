@@ -4,8 +4,8 @@
     job/          the script, if the job is one
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
-    cancel        its presence is the wish to end the attempt, for which the runner looks when it gets a SIGTERM;
-                  where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
+    cancel        its presence is the wish to end the attempt, for a runner that begins later; one that is alive is told
+                  by CANCEL_SIGNAL
     log/          what the job printed, if anything: see log.py
     samples       cores and memory that it used, over its time: see samples.py
     progress.json how far it says to be: see markers.py

@@ -14,7 +14,7 @@ from typing import Any
 
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
-from jobs.execution import moment
+from jobs.execution import moment, secretfiles
 from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
 from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
@@ -137,6 +137,7 @@ def lost(path: str, token: str, ended: int, why: str = "") -> Outcome:
 
     `ended`: how many processes the sweep has ended. `why`: if that is known already.
     """
+    secretfiles.take_back(path)
     at = started_facts(path).get("at")
     why = why or why_lost(path, ended)
     return written(path, Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended))

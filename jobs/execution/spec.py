@@ -43,7 +43,8 @@ class Spec:
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
-    service is root. cgroups: by controller the folder in which the attempt may have a cgroup, see cgroups.py.
+    service is root. secrets: by variable the name of the secret that it has; never a value. cgroups: by controller the
+    folder in which the attempt may have a cgroup, see cgroups.py.
     """
 
     token: str
@@ -75,6 +76,7 @@ class Spec:
     max_processes: int | None = None
     max_file_bytes: int | None = None
     run_as: str = ""
+    secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
     hosted: str = ""
 

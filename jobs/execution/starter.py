@@ -84,6 +84,9 @@ class Starter:
     def _begin(self, wanted: Wanted, reason: str) -> None:
         wanted.tries += 1
         launch = wanted.launch
+        if launch.secrets_error:
+            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {launch.secrets_error}")
+            return
         line, why_cold = self._line_for(wanted, reason)
         try:
             prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)

@@ -9,10 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 from django.conf import settings
 
 from jobs import models
+from jobs.callables import discovery
 from jobs.core.inputs import Abandoned, Began, Ended
 from jobs.execution import abilities, launch
 from jobs.execution.local import LocalExecutor
-from jobs.service import registration
+from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
 from jobs.service.checkpoint import Checkpointer
 from jobs.service.deletions import Deletions
@@ -34,13 +35,14 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
-        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing()))
+        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing(), *discovery.failures()))
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )
         self.executor = LocalExecutor(
             settings.DATA_DIR, self._reported, python=sys.executable, node=node_name, warm_imports=settings.WARM_IMPORTS
         )
+        registered.take_over(utc_now())
         self._notices = Notices()
         self._checkpointer = Checkpointer()
         self._deletions = Deletions()

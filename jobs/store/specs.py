@@ -10,7 +10,7 @@ from jobs.core.catchup import CatchUp
 from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
-from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.core.running import USUAL_RUN, ExecutionModel, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,10 @@ class JobSpec:
     name: str
     kind: str
     body: str
+    execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0

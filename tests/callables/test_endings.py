@@ -107,7 +107,7 @@ def test_what_has_not_begun_behind_a_blocker_begins_elsewhere(alone, free):
 
 
 def test_segfault_costs_its_host_and_nothing_else(alone, free):
-    script = alone.launch("until [ -e '%s' ]; do sleep 0.01; done" % free, 999)
+    script = alone.launch(f"until [ -e '{free}' ]; do sleep 0.01; done", 999)
     other = alone.waits("async_waits", free)
     ref = alone.run("thread_ends", how="segfault")
     for one in (ref, other):

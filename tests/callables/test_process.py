@@ -38,6 +38,6 @@ def test_it_is_told_to_end_and_then_ended(shared, tmp_path):
 
 
 def test_what_is_not_registered_is_not_tried_again(shared):
-    found = shared.outcome(ref := shared.run("process_unknown"))
+    found = shared.outcome(shared.run("process_unknown"))
     assert "could not be started: there is no callable tests.callables.shop.jobs.process_unknown" in found.error
     assert found.final

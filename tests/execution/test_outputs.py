@@ -1,6 +1,7 @@
 """The files that a job leaves in its output folder."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -115,3 +116,17 @@ def test_what_lies_too_deep_is_not_kept(left):
     (left / "b").write_text("1")
     assert settled(left)[0].endswith("was not kept: folders may be 20 deep")
     assert [path.name for path in left.rglob("*") if path.is_file()] == ["b"]
+
+
+def test_what_lies_far_too_deep_costs_the_attempt_nothing(left):
+    """Its runner failed over it, and the attempt was lost."""
+    at = os.open(left, os.O_RDONLY)
+    for _ in range(2000):
+        os.mkdir("d", dir_fd=at)
+        inner = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    [said] = settled(left)
+    subprocess.run(["/bin/rm", "-r", left], check=True)  # no recursion in Python could, pytest's among them
+    assert "recursion" in said

@@ -20,6 +20,7 @@ class ListedJob(Schema):
     name: str
     description: str
     kind: str
+    execution_model: str
     python_version: str
     requirements: list[str]
     cpu_cores_required: int
@@ -91,6 +92,7 @@ class FullJob(ListedJob):
     script_content: str | None
     script_path: str | None
     command: str | None
+    callable: str | None
     environment: dict[str, str]
 
 
