@@ -17,7 +17,7 @@ class HostingNode(Node):
 
     number = 0
 
-    def run(self, name, *, timeout_seconds=None, grace=5.0, **parameters):
+    def run(self, name, /, *, timeout_seconds=None, grace=5.0, **parameters):
         model = name.partition("_")[0]
         HostingNode.number += 1
         return self.launch(

@@ -169,6 +169,13 @@ async def async_tells(context: object, name: str, times: int = 5) -> str:
 
 
 @job(model="thread")
+def thread_halves(context: object, path: str) -> None:
+    context.progress(0.1)
+    context.progress(0.5, "half")
+    wait_here_for(path)
+
+
+@job(model="thread")
 def thread_tells(context: object, name: str) -> list[object]:
     print(name, end="")
     sys.stderr.write(f"{name} errs\n")
