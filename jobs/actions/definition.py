@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES, KIND_OF
+from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
@@ -22,8 +23,8 @@ SAME = (
     "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
-    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", "notify_email",
-    "notify_webhook",
+    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
+    "notify_email", "notify_webhook",
 )  # fmt: skip
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
@@ -61,6 +62,9 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         rates=tuple(job.rates),
         run=options_of(job),
         keep_workspace=job.keep_workspace,
+        keep_days=job.keep_days,
+        keep_failed_days=job.keep_failed_days,
+        keep_instances=job.keep_instances,
         tags=tuple(job.tags),
         notify_email=job.notify_email,
         notify_webhook=job.notify_webhook,

@@ -103,4 +103,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "cleanup_after": _words,
     "cleanup_timeout_seconds": _number,
     "keep_workspace": _flag,
+    "keep_days": _whole,
+    "keep_failed_days": _whole,
+    "keep_instances": _whole,
 }

@@ -14,6 +14,7 @@ from jobs.actions.bodies import BODIES, read_body, read_environment
 from jobs.actions.callables import read_place, refuse_what_is_shared
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
+from jobs.actions.keeping import KEEPING_FIELDS, read_keeping
 from jobs.actions.limiting import (
     LIMITING_FIELDS,
     LONGEST_NAME,
@@ -37,7 +38,8 @@ FIELDS = (
     "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
     "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
-    *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
+    *RUN_FIELDS, "keep_workspace", *KEEPING_FIELDS, "notify_email", "notify_webhook", "created_by",
+    *LIMITING_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -84,6 +86,7 @@ def read_job(
         schedule=read_schedule(reader, now=now, before=before, lenient=lenient),
         **read_packages(reader, kind, body),
         **_read_retries(reader, waits=bool(upstreams)),
+        **read_keeping(reader),
         **_read_limiting(reader, before.rates if before else ()),
     )
     if place.shared:

@@ -79,7 +79,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
             },
         ),
         ("How it is run", {"fields": RUN_FIELDS, "classes": ("collapse",)}),
-        ("Other", {"fields": ("tags", "keep_workspace")}),
+        ("Other", {"fields": ("tags", "keep_workspace", "keep_days", "keep_failed_days", "keep_instances")}),
         ("As it is", {"fields": readonly_fields}),
     )  # fmt: skip
 

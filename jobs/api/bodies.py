@@ -75,6 +75,9 @@ class JobFields(ScheduleFields):
     cleanup_after: list[Literal["success", "failure", "timeout", "cancel"]] = Field([], description="Empty: all ends.")
     cleanup_timeout_seconds: float = Field(60, gt=0)
     keep_workspace: bool | None = None
+    keep_days: int | None = Field(None, ge=0, description="Of runs that succeeded or were skipped; 0: for ever.")
+    keep_failed_days: int | None = Field(None, ge=0, description="Of all other runs; 0: for ever.")
+    keep_instances: int | None = Field(None, ge=1, description="So many of its newest runs.")
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")

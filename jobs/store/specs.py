@@ -76,6 +76,9 @@ class JobSpec:
     not_before: str = ""
     run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
+    keep_days: int | None = None
+    keep_failed_days: int | None = None
+    keep_instances: int | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""
     notify_webhook: str = ""
