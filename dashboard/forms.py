@@ -146,8 +146,9 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     if new["when"] != "after":
         new["depends_on"] = ""
     if new["runs"] == "callable" != stored["runs"]:
-        # What a process has as a whole is not asked for one that shares it, and must not stay from what ran before.
-        new |= {name: DEFAULTS.get(name, "") for name in OF_A_PROCESS if name not in posted}
+        # What is not asked for a callable must not stay from what ran before.
+        not_asked = ("python_version", "requirements", *OF_A_PROCESS)
+        new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
     patch = {name: new[name] for name in (*TEXTS, *UPSTREAMS) if name in changed}
     if {"runs", new["runs"]} & changed:
@@ -197,6 +198,7 @@ def stored_texts(job: Job) -> dict[str, str]:
         "when": when,
         "depends_on": "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names),
         **{name: ", ".join(map(str, raw[name])) for name in LISTS},
+        "requirements": "\n".join(raw["requirements"]),
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,

@@ -68,15 +68,16 @@ function startExpressions(form) {
   follow();
 }
 
-// What is about a process as a whole is neither asked nor sent for a callable that shares it.
+// What a callable has from the project, or from the process that it shares, is neither asked nor sent for it.
 function startCallables(form) {
   const { callable, cpu_cores_required: cores, runs } = form.elements;
   const chosen = () => (runs.value === "callable" ? callable.selectedOptions[0] : null);
   const follow = () => {
     const shared = chosen()?.hasAttribute("data-shared") ?? false;
-    for (const part of form.querySelectorAll("[data-of-process]")) {
-      part.toggleAttribute("data-apart", shared);
-      for (const input of part.querySelectorAll("[name]")) input.disabled = shared;
+    for (const part of form.querySelectorAll("[data-of-process], [data-of-script]")) {
+      const apart = shared || (part.hasAttribute("data-of-script") && runs.value === "callable");
+      part.toggleAttribute("data-apart", apart);
+      for (const input of part.querySelectorAll("[name]")) input.disabled = apart;
     }
   };
   form.addEventListener("change", (event) => {
