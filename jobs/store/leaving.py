@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from jobs.execution import mounts
 from jobs.models import Backfill, Dependency, Instance, Job
 from jobs.store import backfills, definitions, removal, wishes, workflows
 from jobs.store.events import NewEvent, record
@@ -64,11 +65,13 @@ def finish(job_id: int, *, actor: str, now: datetime) -> tuple[int, int]:
 
 def remove_logs(instance_id: int) -> None:
     """Its run directories. That they stay is logged: the rows are gone, so it is too late to refuse."""
+    folder = settings.DATA_DIR / "runs" / str(instance_id)
     try:
-        shutil.rmtree(settings.DATA_DIR / "runs" / str(instance_id))
+        mounts.release(str(folder))
+        shutil.rmtree(folder)
     except FileNotFoundError:
         return
-    except OSError as error:
+    except (OSError, RecursionError) as error:
         logger.warning("The logs of instance %s could not be removed: %s", instance_id, error)
 
 
