@@ -4,6 +4,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -135,6 +136,11 @@ def folder(name: str, default: Path) -> Path:
             name, str(given), f"a folder that can be made and written ({reason})", f"Set {name} to another folder."
         ) from None
     return path
+
+
+def disk_mb(path: Path) -> int:
+    """How large the disk is that the folder lies on."""
+    return shutil.disk_usage(path).total // (1024 * 1024)
 
 
 def url(name: str, *, schemes: tuple[str, ...], example: str) -> SplitResult | None:

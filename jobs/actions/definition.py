@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES, KIND_OF
+from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
@@ -18,11 +19,12 @@ RETRIES_OF_ONCE = 3
 OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
 # What the API and a JobSpec call the same.
 SAME = (
-    "name", "description", "environment", "timeout_seconds", "kill_grace_seconds", "max_retries",
+    "name", "description", "python_version", "requirements", "environment", "timeout_seconds", "kill_grace_seconds",
+    "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
-    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", "notify_email",
-    "notify_webhook",
+    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
+    "notify_email", "notify_webhook",
 )  # fmt: skip
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
@@ -35,6 +37,8 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         body=job.body if whole else "",
         execution_model=job.execution_model,
         description=job.description,
+        python_version=job.python_version,
+        requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
         cores=job.cores,
         memory_mb=job.memory_mb,
@@ -58,6 +62,9 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         rates=tuple(job.rates),
         run=options_of(job),
         keep_workspace=job.keep_workspace,
+        keep_days=job.keep_days,
+        keep_failed_days=job.keep_failed_days,
+        keep_instances=job.keep_instances,
         tags=tuple(job.tags),
         notify_email=job.notify_email,
         notify_webhook=job.notify_webhook,

@@ -39,8 +39,8 @@ class JobFields(ScheduleFields):
     script_path: Text = Field(None, description="The absolute path of a script on the node.")
     command: Text = Field(None, description="A line for the shell.")
     callable: Text = Field(None, description="The name of a function that an app's jobs.py registers.")
-    python_version: Text = Field(None, description="The service's own, and no other.")
-    requirements: list[str] = Field([], max_length=0)
+    python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
+    requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
     cpu_cores_required: int | None = Field(None, ge=0, description="1 unless given; async and thread callables: 0.")
     memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
@@ -75,6 +75,9 @@ class JobFields(ScheduleFields):
     cleanup_after: list[Literal["success", "failure", "timeout", "cancel"]] = Field([], description="Empty: all ends.")
     cleanup_timeout_seconds: float = Field(60, gt=0)
     keep_workspace: bool | None = None
+    keep_days: int | None = Field(None, ge=0, description="Of runs that succeeded or were skipped; 0: for ever.")
+    keep_failed_days: int | None = Field(None, ge=0, description="Of all other runs; 0: for ever.")
+    keep_instances: int | None = Field(None, ge=1, description="So many of its newest runs.")
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")

@@ -21,6 +21,7 @@ from jobs.service.deletions import Deletions
 from jobs.service.loop import EngineLoop, utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
+from jobs.service.retention import Retention
 from jobs.service.wakers import waker
 from jobs.store import wake
 from jobs.telemetry import recent
@@ -47,6 +48,7 @@ class Service:
         self._notices = Notices()
         self._checkpointer = Checkpointer()
         self._deletions = Deletions()
+        self._retention = Retention(f"node:{node_name}")
         self._waker = waker(settings.DATA_DIR, self.mailbox.poke)
         self._engine = EngineLoop(
             self.node,
@@ -66,6 +68,7 @@ class Service:
         self._notices.open()
         self._checkpointer.open()
         self._deletions.open()
+        self._retention.open()
         self.executor.open()
         self._engine.start()
 
@@ -75,6 +78,7 @@ class Service:
         self._engine.stop()
         self._engine.join(STOP_SECONDS)
         self.executor.close()
+        self._retention.close()
         self._deletions.close()
         self._checkpointer.close()
         self._notices.close()

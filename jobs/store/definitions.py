@@ -17,11 +17,12 @@ from jobs.store.events import NewEvent, record
 from jobs.store.specs import JobSpec
 
 _COLUMNS = (
-    "name", "kind", "body", "execution_model", "description", "environment", "cores", "memory_mb", "timeout_seconds",
+    "name", "kind", "body", "execution_model", "description", "python_version", "requirements", "environment",
+    "cores", "memory_mb", "timeout_seconds",
     "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
     "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
     "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
-    "keep_workspace", "tags", "notify_email", "notify_webhook",
+    "keep_workspace", "keep_days", "keep_failed_days", "keep_instances", "tags", "notify_email", "notify_webhook",
 )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class JobSpec:
     body: str
     execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0
@@ -74,6 +76,9 @@ class JobSpec:
     not_before: str = ""
     run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
+    keep_days: int | None = None
+    keep_failed_days: int | None = None
+    keep_instances: int | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""
     notify_webhook: str = ""

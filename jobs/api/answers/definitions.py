@@ -76,6 +76,9 @@ class ListedJob(Schema):
     cleanup_after: list[str]
     cleanup_timeout_seconds: float
     keep_workspace: bool | None
+    keep_days: int | None
+    keep_failed_days: int | None
+    keep_instances: int | None
     notify_email: str
     notify_webhook: str
     paused: bool
