@@ -1,8 +1,12 @@
 """The page of an instance as its reader uses it: search, lines, lanes, attempts, curves."""
 
+import shutil
+
 from django.utils import timezone
 
 from jobs import actions
+from jobs.execution.logwriter import STDOUT, LogWriter
+from jobs.execution.rundir import RunDir
 from jobs.models import Instance
 from tests.browser.conftest import signed_in_at
 from tests.fixtures.chromium import opened as in_browser
@@ -171,6 +175,24 @@ def test_words_to_a_terminal_are_not_shown(service, signed_in):
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
     page.reload()
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
+
+
+def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
+    """It was said below them, where nothing was dropped."""
+    number = service.submit("print(1)")
+    service.until(number, "success")
+    [path] = (service.home.folder / "runs" / str(number)).iterdir()
+    shutil.rmtree(path / "log")
+    with RunDir(str(path)) as rundir:
+        writer = LogWriter(rundir, 200_000)
+        for n in range(5000):
+            writer.write(STDOUT, b"row %d %s\n" % (n, b"." * 90))
+        writer.close()
+    opened(signed_in, service, number)
+    notes = signed_in.locator("#log > .notice")
+    until(lambda: notes.count() == 2)
+    assert "of output before this were dropped" in notes.nth(1).text_content()
+    assert signed_in.locator("#log > :last-child").get_attribute("class") == "line"
 
 
 def test_times_of_lines_follow_the_zone(service, browser):

@@ -2,11 +2,10 @@
 //
 // The window either ends where the log does, and then what comes goes on it; or it is around a line that was asked for,
 // and then what comes is only counted, so that nothing moves under the reader.
-import { size } from "./amounts.js";
 import { setText } from "./differs.js";
 import { LineView } from "./lines.js";
 import { startLogBar } from "./logbar.js";
-import { left, onlyOf, showFollowButton } from "./logparts.js";
+import { droppedBefore, left, onlyOf, showFollowButton } from "./logparts.js";
 import { onZone } from "./zone.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
@@ -216,7 +215,7 @@ class LogView {
     this.startLines();
     this.atEnd = atEnd;
     this.shown = true;
-    if (frame.dropped && frame.text) this.lines.notice(`${size(frame.dropped)} of output before this were dropped: the log has a cap.`);
+    if (frame.dropped && frame.text) this.lines.notice(droppedBefore(frame.dropped));
     if (frame.text) this.lines.write(frame);
     else this.tellNothing();
     if (frame.text && !frame.begins) this.lines.tellOfMore();
