@@ -14,6 +14,7 @@ from django.core.validators import validate_email
 from jobs.actions.bodies import BODIES, read_body, read_environment
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
+from jobs.actions.grants import read_secrets
 from jobs.actions.limiting import (
     LIMITING_FIELDS,
     LONGEST_NAME,
@@ -33,8 +34,8 @@ from jobs.core.running import RUN_FIELDS
 from jobs.store.specs import JobSpec
 
 FIELDS = (
-    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
-    "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
+    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "secrets",
+    "cpu_cores_required", "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
     *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
 )  # fmt: skip
@@ -60,12 +61,14 @@ def read_job(
     _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
     upstreams = read_upstreams(reader)
+    environment = read_environment(reader, before.environment if before else {})
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
         body=body,
         description=reader.text("description", longest=10_000, lines=True),
-        environment=read_environment(reader, before.environment if before else {}),
+        environment=environment,
+        secrets=read_secrets(reader, environment),
         cores=_read_cores(reader, capacity),
         memory_mb=_read_memory(reader, capacity),
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),

@@ -21,7 +21,7 @@ from jobs.service.loop import EngineLoop, utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.wakers import waker
-from jobs.store import wake
+from jobs.store import vault, wake
 from jobs.telemetry import recent
 from jobs.telemetry.cores import CoreLoad
 
@@ -35,7 +35,7 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
-        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing()))
+        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing(), *vault.notices()))
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )

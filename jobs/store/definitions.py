@@ -12,9 +12,9 @@ from django.db.models import F
 
 from jobs.core.running import RUN_FIELDS
 from jobs.models import Dependency, Job, Schedule
-from jobs.store import schedules
+from jobs.store import schedules, secrets
 from jobs.store.events import NewEvent, record
-from jobs.store.specs import JobSpec
+from jobs.store.specs import JobSpec, SecretUse
 
 _COLUMNS = (
     "name", "kind", "body", "description", "environment", "cores", "memory_mb", "timeout_seconds",
@@ -32,9 +32,11 @@ def insert(spec: JobSpec, *, actor: str, now: datetime, first: datetime | None =
     job = Job(**_columns(spec), created_by=owner, created_at=now)
     job.save(force_insert=True)
     _set_upstreams(job.pk, spec.upstreams)
+    if spec.secrets:
+        secrets.set_uses(job.pk, spec.secrets)
     if spec.schedule is not None:
         schedules.insert(job, spec.schedule, now, first=first)
-    record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
+    record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name, **_named(spec.secrets)})])
     return job
 
 
@@ -68,9 +70,13 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
         changed.append("schedule")
     if _set_upstreams(job.pk, spec.upstreams):
         changed.append("upstreams")
+    data: dict[str, Any] = {"changed": changed}
+    if secrets.set_uses(job.pk, spec.secrets):
+        changed.append("secrets")
+        data |= _named(spec.secrets) or {"secrets": []}
     if changed:
         Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
-        record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
+        record([NewEvent(now, "job.changed", job.pk, actor=actor, data=data)])
     return tuple(changed)
 
 
@@ -141,6 +147,12 @@ def _set_upstreams(job_id: int, upstreams: Iterable[int]) -> bool:
     Dependency.objects.filter(job=job_id, upstream__in=before - wanted).delete()
     Dependency.objects.bulk_create(Dependency(job_id=job_id, upstream_id=up) for up in sorted(wanted - before))
     return wanted != before
+
+
+def _named(uses: Iterable[SecretUse]) -> dict[str, Any]:
+    """For the feed: which secrets it is given now, never what they are."""
+    named = [f"{use.variable}={use.name}" for use in uses]
+    return {"secrets": named} if named else {}
 
 
 def _columns(spec: JobSpec) -> dict[str, Any]:
