@@ -15,8 +15,8 @@ from jobs.execution import cgroups, mounts, secretfiles
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
+from jobs.execution.foldertree import remove_tree
 from jobs.execution.mask import Mask
-from jobs.execution.removal import remove_tree
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.secrets import GivenSecret, SecretsMissingError, unsealed
 from jobs.execution.spec import Result, Spec
@@ -119,5 +119,5 @@ def clear_workspace(rundir: RunDir) -> None:
         try:
             mounts.release(path)
             remove_tree(path)
-        except (OSError, RecursionError) as error:
+        except OSError as error:
             print(f"the workspace in {rundir.path} could not be removed: {error}", file=sys.stderr)  # noqa: T201 a log

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,11 +17,12 @@ from jobs.store.events import NewEvent, record
 from jobs.store.specs import JobSpec, SecretUse
 
 _COLUMNS = (
-    "name", "kind", "body", "description", "environment", "cores", "memory_mb", "timeout_seconds",
+    "name", "kind", "body", "execution_model", "description", "python_version", "requirements", "environment",
+    "cores", "memory_mb", "timeout_seconds",
     "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
     "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
     "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
-    "keep_workspace", "tags", "notify_email", "notify_webhook",
+    "keep_workspace", "keep_days", "keep_failed_days", "keep_instances", "tags", "notify_email", "notify_webhook",
 )  # fmt: skip
 
 
@@ -36,7 +37,17 @@ def insert(spec: JobSpec, *, actor: str, now: datetime, first: datetime | None =
         secrets.set_uses(job.pk, spec.secrets)
     if spec.schedule is not None:
         schedules.insert(job, spec.schedule, now, first=first)
-    record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name, **_named(spec.secrets)})])
+    record(
+        [
+            NewEvent(
+                now,
+                "job.created",
+                job.pk,
+                actor=actor,
+                data={"name": job.name, **(_named(spec.secrets) if spec.secrets else {})},
+            )
+        ]
+    )
     return job
 
 
@@ -70,14 +81,27 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
         changed.append("schedule")
     if _set_upstreams(job.pk, spec.upstreams):
         changed.append("upstreams")
-    data: dict[str, Any] = {"changed": changed}
+    more: dict[str, Any] = {}
     if secrets.set_uses(job.pk, spec.secrets):
         changed.append("secrets")
-        data |= _named(spec.secrets) or {"secrets": []}
+        more = _named(spec.secrets)
     if changed:
-        Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
-        record([NewEvent(now, "job.changed", job.pk, actor=actor, data=data)])
+        rewrite(job.pk, values, also=changed[len(values) :], more=more, actor=actor, now=now)
     return tuple(changed)
+
+
+def rewrite(
+    job_id: int,
+    values: Mapping[str, Any],
+    *,
+    actor: str,
+    now: datetime,
+    also: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Set columns of a job that is locked. `also`: what else of it changed; `more`: what its event tells of that."""
+    Job.objects.filter(pk=job_id).update(**values, revision=F("revision") + 1, updated_at=now)
+    record([NewEvent(now, "job.changed", job_id, actor=actor, data={"changed": [*values, *also], **(more or {})})])
 
 
 @transaction.atomic
@@ -151,8 +175,7 @@ def _set_upstreams(job_id: int, upstreams: Iterable[int]) -> bool:
 
 def _named(uses: Iterable[SecretUse]) -> dict[str, Any]:
     """For the feed: which secrets it is given now, never what they are."""
-    named = [f"{use.variable}={use.name}" for use in uses]
-    return {"secrets": named} if named else {}
+    return {"secrets": [f"{use.variable}={use.name}" for use in uses]}
 
 
 def _columns(spec: JobSpec) -> dict[str, Any]:

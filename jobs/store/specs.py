@@ -10,7 +10,7 @@ from jobs.core.catchup import CatchUp
 from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
-from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.core.running import USUAL_RUN, ExecutionModel, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,10 @@ class JobSpec:
     name: str
     kind: str
     body: str
+    execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     secrets: tuple[SecretUse, ...] = ()
     cores: int = 1
@@ -83,6 +86,9 @@ class JobSpec:
     not_before: str = ""
     run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
+    keep_days: int | None = None
+    keep_failed_days: int | None = None
+    keep_instances: int | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""
     notify_webhook: str = ""

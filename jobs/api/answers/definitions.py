@@ -26,6 +26,7 @@ class ListedJob(Schema):
     name: str
     description: str
     kind: str
+    execution_model: str
     python_version: str
     requirements: list[str]
     secrets: list[UsedSecret]
@@ -82,6 +83,9 @@ class ListedJob(Schema):
     cleanup_after: list[str]
     cleanup_timeout_seconds: float
     keep_workspace: bool | None
+    keep_days: int | None
+    keep_failed_days: int | None
+    keep_instances: int | None
     notify_email: str
     notify_webhook: str
     paused: bool
@@ -98,6 +102,7 @@ class FullJob(ListedJob):
     script_content: str | None
     script_path: str | None
     command: str | None
+    callable: str | None
     environment: dict[str, str]
 
 
