@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
@@ -30,6 +31,7 @@ def launches(tokens: Sequence[str]) -> list[Launch]:
 
 def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Opened) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
+    called = registry.get(job.body) if job.kind == models.Job.Kind.CALLABLE else None
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -52,4 +54,6 @@ def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Open
         secrets=opened.values,
         secrets_error=opened.error,
         fence=attempt.pk,
+        model=job.execution_model,
+        pooled=called is not None and called.pooled,
     )
