@@ -55,6 +55,7 @@ class Launch:
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     upstream_results: str = ""
     secrets: tuple[GivenSecret, ...] = ()
     secrets_error: str = ""
