@@ -22,18 +22,21 @@ SAME = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
     "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", "notify_email",
-    "notify_webhook",
+    "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
+LARGE = ("parameters", "parameter_values", "environment")  # beside the body
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
-    """Unless `whole`, without the fields that may be large, which a list does not load: body and environment."""
+    """Unless `whole`, without the fields that may be large, which a list does not load: `LARGE`."""
     return JobSpec(
         name=job.name,
         kind=job.kind,
         body=job.body if whole else "",
         description=job.description,
+        parameters=dict(job.parameters) if whole else {},
+        parameter_values=dict(job.parameter_values) if whole else {},
         environment=dict(job.environment) if whole else {},
         cores=job.cores,
         memory_mb=job.memory_mb,
@@ -113,6 +116,8 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
+        if spec.kind == Job.Kind.CALLABLE or patch.get("callable"):  # it takes what its signature says
+            raw |= dict.fromkeys(("parameters", "parameter_values"))
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(OF_TYPE)
     wanted = raw | dict(patch)

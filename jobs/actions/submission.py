@@ -22,6 +22,7 @@ from jobs.actions.limiting import (
     read_exit_codes,
     read_rates,
 )
+from jobs.actions.parameters import PARAMETER_FIELDS, read_parameters, refuse_lacking
 from jobs.actions.reading import Reader, shown
 from jobs.actions.running import read_run_options
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
@@ -36,7 +37,7 @@ FIELDS = (
     "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
     "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
-    *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
+    *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS, *PARAMETER_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -60,11 +61,14 @@ def read_job(
     _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
     upstreams = read_upstreams(reader)
+    parameters, values = read_parameters(reader, kind, body, before)
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
         body=body,
         description=reader.text("description", longest=10_000, lines=True),
+        parameters=parameters,
+        parameter_values=values,
         environment=read_environment(reader, before.environment if before else {}),
         cores=_read_cores(reader, capacity),
         memory_mb=_read_memory(reader, capacity),
@@ -83,6 +87,7 @@ def read_job(
         **_read_retries(reader, waits=bool(upstreams)),
         **_read_limiting(reader, before.rates if before else ()),
     )
+    refuse_lacking(reader, spec)
     reader.check()
     return spec
 

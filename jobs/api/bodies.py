@@ -40,6 +40,8 @@ class JobFields(ScheduleFields):
     command: Text = Field(None, description="A line for the shell.")
     python_version: Text = Field(None, description="The service's own, and no other.")
     requirements: list[str] = Field([], max_length=0)
+    parameters: dict[str, Any] = Field({}, description="JSON Schema of an object: what a run takes, and of which kind.")
+    parameter_values: dict[str, Any] = Field({}, description="For runs that do not say their own; masked by name.")
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
     cpu_cores_required: int = Field(1, ge=1)
     memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
@@ -79,6 +81,10 @@ class JobFields(ScheduleFields):
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
 
 
+class RunFields(Schema):
+    parameters: dict[str, Any] | None = Field(None, description="Values for this run; the job's for those left out.")
+
+
 class CalendarFields(Schema):
     name: str = Field(description="1 to 100 characters, unlike that of any other calendar.")
     timezone: Text = Field(None, description="IANA name; UTC unless given.")
@@ -112,9 +118,11 @@ class PreviewFields(ScheduleFields):
     down_from: Text = Field(None, description="As if nothing had run from then until `after`: what is made up for?")
 
 
-def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:
-    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required."""
+def described(fields: type[Schema], *, partial: bool = False, required: bool = True) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required, and without
+    `required` no body at all.
+    """
     schema = fields.model_json_schema()
     if partial:
         schema.pop("required", None)
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}

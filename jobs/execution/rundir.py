@@ -1,7 +1,7 @@
 """The files that service and runner agree on, in <data folder>/runs/<instance>/<attempt>-<token>/.
 
     spec.json     how to run it; written by the service before the launcher is asked
-    job/          the script, if the job is one
+    job/          the script, if the job is one, and the values of its parameters
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
     cancel        its presence is the wish to end the attempt, for a runner that begins later; one that is alive is told
@@ -30,6 +30,7 @@ from typing import Any, Self
 SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
+PARAMETERS = f"{SCRIPTS}/parameters.json"
 PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700

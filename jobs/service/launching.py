@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 
@@ -10,6 +11,8 @@ from jobs import models
 from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
+from jobs.parameters.faults import InvalidParameters
+from jobs.parameters.values import resolve
 from jobs.store import results
 from jobs.telemetry.memory import MEGABYTE
 
@@ -26,6 +29,7 @@ def launches(tokens: Sequence[str]) -> list[Launch]:
 
 def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
+    parameters, parameters_error = _parameters_of(instance)
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -45,5 +49,19 @@ def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,
         output_cap_bytes=settings.OUTPUT_CAP_MB * MEGABYTE,
         upstream_results=upstream_results,
+        parameters=parameters,
+        takes_parameters=bool(job.parameters),
+        parameters_error=parameters_error,
         fence=attempt.pk,
     )
+
+
+def _parameters_of(instance: models.Instance) -> tuple[dict[str, Any], str]:
+    """The values of the run, and why there are none: the job may have been edited since they were given."""
+    job, given = instance.job, instance.parameter_values
+    if not job.parameters and not given:
+        return {}, ""
+    try:
+        return resolve(job.parameters, job.parameter_values if given is None else {}, given), ""
+    except InvalidParameters as refusal:
+        return {}, f"{refusal} The job may have been changed since; run it again with values that fit."

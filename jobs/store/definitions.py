@@ -21,7 +21,7 @@ _COLUMNS = (
     "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
     "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
     "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
-    "keep_workspace", "tags", "notify_email", "notify_webhook",
+    "keep_workspace", "tags", "notify_email", "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
 
 

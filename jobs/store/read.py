@@ -48,10 +48,13 @@ def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "") ->
     )
 
 
+UNREAD = ("body", "description", "parameters", "parameter_values")  # by the engine
+
+
 def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
-    rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer("body", "description")}
+    rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer(*UNREAD)}
     gone = _gone(row.pk for row in rows.values() if row.kind == models.Job.Kind.CALLABLE)
     return [
         job(rows[job_id], graph.upstreams(job_id), gone.get(job_id, "")) for job_id in in_order(rows, graph.upstreams)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from jobs.core.calendared import CalendarAction
 from jobs.core.catchup import CatchUp
@@ -50,6 +51,8 @@ class JobSpec:
     kind: str
     body: str
     description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parameter_values: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0
