@@ -193,6 +193,7 @@ def stored_texts(job: Job) -> dict[str, str]:
         "when": when,
         "depends_on": "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names),
         **{name: ", ".join(map(str, raw[name])) for name in LISTS},
+        "requirements": "\n".join(raw["requirements"]),
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,

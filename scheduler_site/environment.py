@@ -4,7 +4,9 @@ import math
 import os
 import re
 import secrets
+import shutil
 import tempfile
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -38,6 +40,20 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """A comma-separated list, blanks around the items dropped."""
     given = text(name)
     return [word.strip() for word in given.split(",") if word.strip()] if given else list(default)
+
+
+def apps(name: str) -> list[str]:
+    """Modules that can be found, separated by commas. They are looked for, not imported: Django does that."""
+    found = words(name)
+    for word in found:
+        try:
+            there = find_spec(word) is not None
+        except (ImportError, ValueError):
+            there = False
+        if not there:
+            expected = "names of Python packages that can be imported"
+            raise SettingError(name, word, expected, "Put the folder that it lies in on PYTHONPATH, or install it.")
+    return found
 
 
 def integer(name: str, default: int, *, lowest: int, highest: int) -> int:
@@ -120,6 +136,11 @@ def folder(name: str, default: Path) -> Path:
             name, str(given), f"a folder that can be made and written ({reason})", f"Set {name} to another folder."
         ) from None
     return path
+
+
+def disk_mb(path: Path) -> int:
+    """How large the disk is that the folder lies on."""
+    return shutil.disk_usage(path).total // (1024 * 1024)
 
 
 def url(name: str, *, schemes: tuple[str, ...], example: str) -> SplitResult | None:

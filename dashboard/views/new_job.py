@@ -27,6 +27,7 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
+from jobs.actions.keeping import keep_of_site
 from jobs.core.states import WAITING
 from jobs.models import Calendar, Instance, Job, Limit
 
@@ -94,6 +95,7 @@ def form_page(
         "priorities": ("low", "medium", "high", "critical"),
         "choices": formfields.CHOICES,
         "calendars": calendar_names(),
+        "site_keeps": keep_of_site(),
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),

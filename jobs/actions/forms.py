@@ -92,6 +92,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "parameter_values": _json,
     "tags": _words,
     "depends_on": _lines,
+    "requirements": _lines,
     "rates": _words,
     "retry_only_exit_codes": _codes,
     "retry_never_exit_codes": _codes,
@@ -114,4 +115,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "cleanup_after": _words,
     "cleanup_timeout_seconds": _number,
     "keep_workspace": _flag,
+    "keep_days": _whole,
+    "keep_failed_days": _whole,
+    "keep_instances": _whole,
 }

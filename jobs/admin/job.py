@@ -65,6 +65,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
         ("Parameters", {"fields": ("parameters", "parameter_values"), "classes": ("collapse",)}),
+        ("Packages", {"fields": ("python_version", "requirements")}),
         (
             "Order and limits",
             {"fields": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds")},
@@ -80,7 +81,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
             },
         ),
         ("How it is run", {"fields": RUN_FIELDS, "classes": ("collapse",)}),
-        ("Other", {"fields": ("tags", "keep_workspace")}),
+        ("Other", {"fields": ("tags", "keep_workspace", "keep_days", "keep_failed_days", "keep_instances")}),
         ("As it is", {"fields": readonly_fields}),
     )  # fmt: skip
 

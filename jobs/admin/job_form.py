@@ -51,6 +51,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     script_content = lines(16, "A Python script; or give a path, or a command.")
     script_path = line("Absolute, on the node.")
     command = lines(2, "A line for the shell.")
+    python_version = line("Such as 3.12; empty: the service's own, or what the script says.")
+    requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
     parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
     parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
@@ -106,6 +108,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     cleanup_after = line("Some of success, failure, timeout, cancel, with commas.")
     cleanup_timeout_seconds = line()
     keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
+    keep_days = line("Of runs that succeeded or were skipped; 0: for ever, empty: as the site does.")
+    keep_failed_days = line("Of all other runs; the same.")
+    keep_instances = line("So many of its newest runs; empty: as the site does.")
     notify_email = line("Told when an instance fails for good; separated by commas.")
     notify_webhook = line()
     revision = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -129,6 +134,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         raw["parameter_values"] = written(masked(raw["parameter_values"])) if raw["parameter_values"] else ""
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):
             raw[name] = ", ".join(map(str, raw[name]))
+        raw["requirements"] = "\n".join(raw["requirements"])
         names = names_of(raw["depends_on"])
         raw["depends_on"] = "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names)
         raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from typing import Any
 
 from jobs.actions.bodies import BODIES, MASK
@@ -26,8 +25,7 @@ def listed_job(job: Job) -> dict[str, Any]:
     fields = {name: value for name, value in raw.items() if name not in (*BODIES, *LARGE)}
     return fields | {
         "job_id": job.pk,
-        "python_version": platform.python_version(),
-        "requirements": [],
+        "execution_model": job.execution_model,
         "priority_name": job.get_priority_display(),
         "schedule": words_of(schedule),
         "next_run": iso(schedule.next_at, zone_to_show(schedule.zone)) if schedule else None,

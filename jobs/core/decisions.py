@@ -205,11 +205,30 @@ Decision = Fire | Rearm | Flag | Queue | Dismiss | Withdraw | Pause | Start | Wa
 
 
 @dataclass(frozen=True, slots=True)
+class Prepare:
+    """An instance of the job waits for the environment `key`: make sure of it, and say so."""
+
+    key: str
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unprepare:
+    """Nobody waits for the environment `key` any more: one that is being made need not be."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The outcome of one pass: what to commit and do, in order, and when to wake next (None: only when told)."""
+    """The outcome of one pass: what to commit and do, in order, and when to wake next (None: only when told).
+
+    `preparations`: what to see to after that, in order; nothing of it is stored.
+    """
 
     decisions: tuple[Decision, ...]
     wake_at: datetime | None
+    preparations: tuple[Prepare | Unprepare, ...] = ()
 
 
 def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:

@@ -11,6 +11,7 @@ from jobs.core.known import KnownInstances, Run
 from jobs.core.records import Instance, Outcome
 from jobs.core.states import ENDED_BY, LIVE, OutcomeKind, Status, check_move
 
+REPLACED = "was replaced by a newer instance of its job"
 FAILURES = frozenset({Status.FAILED, Status.TIMEOUT})
 
 

@@ -119,6 +119,13 @@ class LimitsChanged:
     rates: Mapping[str, Rate]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The environment `key` is on this node, or it cannot be, which attempts will tell: who waits for it may start."""
+
+    key: str
+
+
 Input = (
     JobChanged
     | JobGone
@@ -132,4 +139,5 @@ Input = (
     | CancelAsked
     | AdmissionChanged
     | LimitsChanged
+    | Prepared
 )

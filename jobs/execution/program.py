@@ -101,10 +101,25 @@ def first_line(path: str) -> bytes:
 
 
 def explain_exec(program: Program, error: OSError) -> StartError:
-    """execve says "no such file" of a script whose interpreter is missing: name the one that is."""
-    if error.errno == errno.ENOENT and os.path.exists(program.file):  # noqa: PTH110 pathlib costs start-up
-        named = first_line(program.file).removeprefix(b"#!").strip().decode("utf-8", "replace")
-        return StartError(f"{named}, which the first line of {program.file} names", f"{error.strerror} (errno 2)")
+    """execve names the file where the interpreter of its first line is meant: say which of the two it is."""
+    named, reason = program.file, f"{error.strerror} (errno {error.errno})"
+    if interpreter := interpreter_of(program.file):
+        named = f"{interpreter.rstrip()}, which the first line of {program.file} names"
+        if interpreter.endswith("\r"):
+            return StartError(named, f"{reason}; that line ends with a carriage return: write line feeds only")
     if error.errno == errno.EACCES:
-        return StartError(program.file, f"{error.strerror} (errno {error.errno}); is it a file with the execute bit?")
-    return explained(program.file, error)
+        reason += "; is it a file with the execute bit?"
+    elif error.errno == errno.ENOEXEC:
+        reason += "; is it a program, or a script with #! and its interpreter in the first line?"
+    elif error.errno == errno.ENOENT and named == program.file and os.path.exists(named):  # noqa: PTH110 as below
+        reason += "; the file is there, what loads it is not: is it a program for this machine?"
+    return StartError(named, reason)
+
+
+def interpreter_of(path: str) -> str:
+    """Named by the first line of a file that may be executed itself; else nothing."""
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113 pathlib costs start-up
+        return ""
+    line = first_line(path)
+    words = line.removeprefix(b"#!").strip(b" \t").split(b" ")
+    return words[0].decode("utf-8", "replace") if line.startswith(b"#!") else ""

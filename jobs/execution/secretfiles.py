@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from jobs.execution.claim import ForeignHolderError, holder
+from jobs.execution.foldertree import remove_tree
 from jobs.execution.limits import User
 from jobs.execution.program import StartError, explained
-from jobs.execution.removal import remove_tree
 from jobs.execution.rundir import PRIVATE_DIR, RunDir, write_all
 from jobs.execution.secrets import GivenSecret
 

@@ -15,8 +15,9 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import models
 from jobs.core.cores import CoreManager
+from jobs.core.decisions import Prepare
 from jobs.core.engine import Engine
-from jobs.core.inputs import AdmissionChanged, Began, Ended, Input
+from jobs.core.inputs import AdmissionChanged, Began, Ended, Input, Prepared
 from jobs.core.records import Outcome
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
@@ -158,6 +159,9 @@ class EngineLoop(threading.Thread):
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""
         self._launch(passed.launches)
+        for wanted in passed.preparations:
+            if isinstance(wanted, Prepare):
+                self._mailbox.put(Prepared(wanted.key))
         for stop in passed.stops:
             self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
         for finish in passed.finishes:
@@ -224,6 +228,7 @@ class EngineLoop(threading.Thread):
             new_token=lambda: uuid.uuid4().hex,
             uniform=random.uniform,
             patience=timedelta(seconds=settings.PATIENCE_SECONDS),
+            node=self._node.name,
         )
         self._is_built = True
         self._follower = Follower(self._store.actor)

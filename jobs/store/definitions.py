@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,11 +17,13 @@ from jobs.store.events import NewEvent, record
 from jobs.store.specs import JobSpec
 
 _COLUMNS = (
-    "name", "kind", "body", "description", "environment", "cores", "memory_mb", "timeout_seconds",
+    "name", "kind", "body", "execution_model", "description", "python_version", "requirements", "environment",
+    "cores", "memory_mb", "timeout_seconds",
     "kill_grace_seconds", "priority", "max_retries", "retry_delay_seconds", "retry_max_delay_seconds",
     "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
     "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
-    "keep_workspace", "tags", "notify_email", "notify_webhook", "parameters", "parameter_values",
+    "keep_workspace", "keep_days", "keep_failed_days", "keep_instances", "tags", "notify_email", "notify_webhook",
+    "parameters", "parameter_values",
 )  # fmt: skip
 
 
@@ -69,9 +71,14 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
     if _set_upstreams(job.pk, spec.upstreams):
         changed.append("upstreams")
     if changed:
-        Job.objects.filter(pk=job.pk).update(**values, revision=F("revision") + 1, updated_at=now)
-        record([NewEvent(now, "job.changed", job.pk, actor=actor, data={"changed": changed})])
+        rewrite(job.pk, values, also=changed[len(values) :], actor=actor, now=now)
     return tuple(changed)
+
+
+def rewrite(job_id: int, values: Mapping[str, Any], *, actor: str, now: datetime, also: Sequence[str] = ()) -> None:
+    """Set columns of a job that is locked. `also`: what else of it changed, for the event."""
+    Job.objects.filter(pk=job_id).update(**values, revision=F("revision") + 1, updated_at=now)
+    record([NewEvent(now, "job.changed", job_id, actor=actor, data={"changed": [*values, *also]})])
 
 
 @transaction.atomic

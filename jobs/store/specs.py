@@ -11,7 +11,7 @@ from jobs.core.catchup import CatchUp
 from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
-from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.core.running import USUAL_RUN, ExecutionModel, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,12 @@ class JobSpec:
     name: str
     kind: str
     body: str
+    execution_model: str = ExecutionModel.PROCESS
     description: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     parameter_values: dict[str, Any] = field(default_factory=dict)
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
     cores: int = 1
     memory_mb: int = 0
@@ -76,6 +79,9 @@ class JobSpec:
     not_before: str = ""
     run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
+    keep_days: int | None = None
+    keep_failed_days: int | None = None
+    keep_instances: int | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""
     notify_webhook: str = ""

@@ -22,6 +22,7 @@ class ListedJob(Schema):
     name: str
     description: str
     kind: str
+    execution_model: str
     python_version: str
     requirements: list[str]
     cpu_cores_required: int
@@ -77,6 +78,9 @@ class ListedJob(Schema):
     cleanup_after: list[str]
     cleanup_timeout_seconds: float
     keep_workspace: bool | None
+    keep_days: int | None
+    keep_failed_days: int | None
+    keep_instances: int | None
     notify_email: str
     notify_webhook: str
     paused: bool
@@ -95,6 +99,7 @@ class FullJob(ListedJob):
     command: str | None
     parameters: dict[str, Any]
     parameter_values: dict[str, Any]
+    callable: str | None
     environment: dict[str, str]
 
 
