@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from jobs.execution import moment
 from jobs.execution.confinement import MEGABYTE
@@ -46,11 +47,12 @@ def prepare(
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
-        if launch.kind == "script" or launch.takes_parameters or launch.upstream_results:
+        takes_file = launch.takes_parameters or launch.kind == "callable"
+        if launch.kind == "script" or takes_file or launch.upstream_results:
             rundir.make_dir(SCRIPTS)
-        if launch.takes_parameters:
+        if takes_file:
             write_file(rundir, PARAMETERS, json.dumps(launch.parameters, ensure_ascii=False))
-            env = {**env, **variables_of(launch.parameters), FILE_VARIABLE: f"{path}/{PARAMETERS}"}
+            env = {**env, **variables_of(apart(launch)), FILE_VARIABLE: f"{path}/{PARAMETERS}"}
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
@@ -60,6 +62,11 @@ def prepare(
     if spec.run_as:
         open_way(path)
     return path
+
+
+def apart(launch: Launch) -> Mapping[str, Any]:
+    """The parameters that have a variable each; those of a callable are its arguments."""
+    return {} if launch.kind == "callable" else launch.parameters
 
 
 def open_way(path: Path) -> None:
@@ -120,7 +127,8 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         cleanup_after=list(run.cleanup_after),
         cleanup_timeout_seconds=run.cleanup_timeout_seconds,
         cgroups=dict(cgroups),
-        notices=in_file_only(launch.parameters),
+        notices=in_file_only(apart(launch)),
+        hosted=launch.hosted,
     )
 
 

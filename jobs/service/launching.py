@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
@@ -30,6 +31,7 @@ def launches(tokens: Sequence[str]) -> list[Launch]:
 def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
     parameters, parameters_error = _parameters_of(instance)
+    called = registry.get(job.body) if job.kind == models.Job.Kind.CALLABLE else None
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -53,6 +55,8 @@ def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
         takes_parameters=bool(job.parameters),
         parameters_error=parameters_error,
         fence=attempt.pk,
+        model=job.execution_model,
+        pooled=called is not None and called.pooled,
     )
 
 
