@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jobs.actions.grants import uses_in_text
 from jobs.parameters.written import NotJson, read_json
 
 # No number that is meant has more digits, and Python refuses to read some thousand.
@@ -18,8 +19,8 @@ def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
     """Texts by the API's names -> values by the same names. A blank is null: the default, also when editing.
 
     What cannot be read as its kind stays text, for the check to refuse it as it was typed. `environment`: a line
-    NAME=value each. `parameters`, `parameter_values`: JSON. `tags`: separated by commas. A checkbox that is off is not
-    sent, so who has one adds its "off".
+    NAME=value each. `secrets`: a line VARIABLE=name each. `parameters`, `parameter_values`: JSON.
+    `tags`: separated by commas. A checkbox that is off is not sent, so who has one adds its "off".
     """
     return {field: _READERS.get(field, _text)(text) if text.strip() else None for field, text in values.items()}
 
@@ -90,6 +91,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "environment": _variables,
     "parameters": _json,
     "parameter_values": _json,
+    "secrets": uses_in_text,
     "tags": _words,
     "depends_on": _lines,
     "requirements": _lines,
