@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.conf import settings
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
@@ -26,6 +27,7 @@ def launches(tokens: Sequence[str]) -> list[Launch]:
 
 def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
+    called = registry.get(job.body) if job.kind == models.Job.Kind.CALLABLE else None
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -46,4 +48,6 @@ def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
         output_cap_bytes=settings.OUTPUT_CAP_MB * MEGABYTE,
         upstream_results=upstream_results,
         fence=attempt.pk,
+        model=job.execution_model,
+        pooled=called is not None and called.pooled,
     )

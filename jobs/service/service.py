@@ -10,9 +10,8 @@ from django.conf import settings
 
 from jobs import models
 from jobs.callables import discovery
-from jobs.core.inputs import Began, Ended
-from jobs.execution import abilities
-from jobs.execution.launch import Report, Started
+from jobs.core.inputs import Abandoned, Began, Ended
+from jobs.execution import abilities, launch
 from jobs.execution.local import LocalExecutor
 from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
@@ -84,11 +83,13 @@ class Service:
         self._notices.close()
         self._waker.close()
 
-    def _reported(self, report: Report) -> None:
+    def _reported(self, report: launch.Report) -> None:
         """Called by the executor's thread."""
         ref = report.ref
-        if isinstance(report, Started):
+        if isinstance(report, launch.Started):
             self.mailbox.put(Began(ref.instance_id, ref.token, report.at))
+        elif isinstance(report, launch.Abandoned):
+            self.mailbox.put(Abandoned(ref.instance_id, ref.token, report.outcome))
         else:
             self.mailbox.put(Ended(ref.instance_id, ref.token, report.outcome))
 
