@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 
 from jobs.actions.bodies import LONGEST_BODY
+from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.core.running import RUN_FIELDS
 
 # What the form asks in one question each, and the API's fields that it becomes.
-RUNS = {"script_content": "Python script", "command": "Shell command", "script_path": "Script file on the node"}
+RUNS = {
+    "script_content": "Python script",
+    "command": "Shell command",
+    "script_path": "Script file on the node",
+    "callable": "Python callable",
+}
 WHENS = {
     "now": "Now",
     "at": "Once, later",
@@ -28,7 +34,7 @@ TEXTS = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
     "notify_webhook", "keep_workspace", "priority", "tags", "environment", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
-    "pause_after_failures", *RUN_FIELDS,
+    "pause_after_failures", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
 )  # fmt: skip
 UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
 # When a job with upstreams runs, in words.
@@ -45,12 +51,13 @@ FOLDS = {
     "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
+    "packages": ("python_version", "requirements"),
     "run": RUN_FIELDS,
     "wrong": (
         "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
         "retry_never_exit_codes", "pause_after_failures", "kill_grace_seconds", "notify_email", "notify_webhook",
-        "keep_workspace",
     ),
+    "kept": (*KEEPING_FIELDS, "keep_workspace"),
 }  # fmt: skip
 
 DEFAULTS = {
@@ -90,6 +97,7 @@ LABELS = {
     "script_content": "Script",
     "script_path": "Path of the script",
     "command": "Command",
+    "callable": "Callable",
     "name": "Name",
     "description": "Description",
     "cpu_cores_required": "Cores",
@@ -110,6 +118,8 @@ LABELS = {
     "kill_grace_seconds": "Seconds to end by itself",
     "notify_email": "E-mail when it fails",
     "notify_webhook": "Webhook when it fails",
+    "python_version": "Python version",
+    "requirements": "Packages",
     "start": "How it starts",
     "working_directory": "Working directory",
     "run_as": "Run as user",
@@ -122,6 +132,9 @@ LABELS = {
     "cleanup_after": "Clean up after",
     "cleanup_timeout_seconds": "Clean-up limit in seconds",
     "keep_workspace": "Keep its files",
+    "keep_days": "Keep successes for days",
+    "keep_failed_days": "Keep others for days",
+    "keep_instances": "Keep at most runs",
     "priority": "Priority",
     "tags": "Tags",
     "environment": "Environment",
@@ -151,6 +164,7 @@ BLANK = {
     "script_content": "Script is blank; paste what is to run, or upload a file.",
     "command": "Command is blank; give what the shell is to run.",
     "script_path": "Path of the script is blank; give one that begins with /.",
+    "callable": "No callable is chosen; choose one.",
 }
 LARGEST_UPLOAD = 4 * LONGEST_BODY["script_content"]  # bytes: UTF-8 has at most four for a character
 # A name with an underscore is one of the API wherever it stands; another word may be one only where a sentence begins.

@@ -1,16 +1,20 @@
 """The only reader of environment variables: a typed value, or one sentence that says what to change."""
 
+import base64
 import math
 import os
 import re
 import secrets
-import tempfile
+import shutil
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import dj_database_url
+
+from jobs.keyfiles import kept_in
 
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
@@ -38,6 +42,20 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """A comma-separated list, blanks around the items dropped."""
     given = text(name)
     return [word.strip() for word in given.split(",") if word.strip()] if given else list(default)
+
+
+def apps(name: str) -> list[str]:
+    """Modules that can be found, separated by commas. They are looked for, not imported: Django does that."""
+    found = words(name)
+    for word in found:
+        try:
+            there = find_spec(word) is not None
+        except (ImportError, ValueError):
+            there = False
+        if not there:
+            expected = "names of Python packages that can be imported"
+            raise SettingError(name, word, expected, "Put the folder that it lies in on PYTHONPATH, or install it.")
+    return found
 
 
 def integer(name: str, default: int, *, lowest: int, highest: int) -> int:
@@ -122,6 +140,11 @@ def folder(name: str, default: Path) -> Path:
     return path
 
 
+def disk_mb(path: Path) -> int:
+    """How large the disk is that the folder lies on."""
+    return shutil.disk_usage(path).total // (1024 * 1024)
+
+
 def url(name: str, *, schemes: tuple[str, ...], example: str) -> SplitResult | None:
     """The parts of a URL of one of these schemes, or None when unset."""
     given = text(name)
@@ -202,11 +225,27 @@ def secret_key(name: str, file: Path) -> str:
     return given or _kept_key(file)
 
 
+def fernet_keys(name: str) -> list[str]:
+    """Keys separated by commas, each 32 bytes in URL-safe base64; the first encrypts, all decrypt."""
+    keys = words(name)
+    for key in keys:
+        try:
+            fine = len(base64.b64decode(key, altchars=b"-_", validate=True)) == 32
+        except ValueError:
+            fine = False
+        if not fine:
+            raise SettingError(
+                name,
+                "*" * len(key),
+                "32 random bytes in URL-safe base64, 44 characters",
+                "`openssl rand -base64 32 | tr +/ -_` makes one. Unset it to have one made in the data folder.",
+            )
+    return list(keys)
+
+
 def _kept_key(file: Path) -> str:
     try:
-        if not file.exists():
-            _write_new(file, secrets.token_urlsafe(48))
-        return file.read_text().strip()
+        return kept_in(file, lambda: secrets.token_urlsafe(48))
     except OSError as error:
         raise SettingError(
             "ROTA_DATA",
@@ -214,22 +253,6 @@ def _kept_key(file: Path) -> str:
             f"a folder in which {file.name} can be read and written ({error.strerror})",
             "Give it to the user who runs Rota, or set ROTA_DATA to another folder.",
         ) from None
-
-
-def _write_new(file: Path, key: str) -> None:
-    # Two commands may start at once in an empty folder: link() lets one of them win with its file complete, so
-    # that the other never reads an empty key.
-    descriptor, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # mode 0600
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(key)
-        stream.flush()
-        os.fsync(descriptor)
-    try:
-        os.link(draft, file)
-    except FileExistsError:
-        return
-    finally:
-        Path(draft).unlink()
 
 
 def _without_password(given: str) -> str:

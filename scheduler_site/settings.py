@@ -16,6 +16,7 @@ DEBUG = environment.flag("ROTA_DEBUG")
 
 DATA_DIR = environment.folder("ROTA_DATA", BASE_DIR / "var")
 SECRET_KEY = environment.secret_key("ROTA_SECRET_KEY", DATA_DIR / "secret_key")
+SECRETS_KEYS = environment.fernet_keys("ROTA_SECRETS_KEYS")
 PORT = environment.integer("ROTA_PORT", 8000, lowest=1, highest=65535)
 
 # --- What the scheduler may do ---
@@ -29,6 +30,12 @@ TENANT_WEIGHTS = environment.weights("ROTA_TENANT_WEIGHTS", lowest=LEAST_WEIGHT,
 PATIENCE_SECONDS = environment.integer("ROTA_PATIENCE_SECONDS", 60, lowest=0, highest=86_400)
 MIN_FREE_DISK_MB = environment.integer("ROTA_MIN_FREE_DISK_MB", 500, lowest=0, highest=10_000_000)
 KEEP_WORKSPACES = environment.flag("ROTA_KEEP_WORKSPACES")
+KEEP_DAYS = environment.integer("ROTA_KEEP_DAYS", 30, lowest=0, highest=36_500)  # 0: for ever
+KEEP_FAILED_DAYS = environment.integer("ROTA_KEEP_FAILED_DAYS", 90, lowest=0, highest=36_500)
+KEEP_INSTANCES = environment.integer("ROTA_KEEP_INSTANCES", 10_000, lowest=0, highest=2_147_483_647)  # per job
+KEEP_RUNS_MB = environment.integer(
+    "ROTA_KEEP_RUNS_MB", min(20_000, environment.disk_mb(DATA_DIR) // 4), lowest=0, highest=1_000_000_000
+)
 OUTPUT_CAP_MB = environment.integer("ROTA_OUTPUT_CAP_MB", 100, lowest=0, highest=100_000)  # per attempt
 WARM_IMPORTS = environment.words("ROTA_WARM_IMPORTS")  # modules
 LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt
@@ -69,7 +76,9 @@ INSTALLED_APPS = [
     "scheduler_site.apps.SignIns",
     "ninja",
     "jobs",
+    "jobs.examples",
     "dashboard",
+    *environment.apps("ROTA_APPS"),  # whose jobs.py has functions that may be made jobs
 ]
 MIDDLEWARE = [
     "scheduler_site.content_security.content_security_policy",

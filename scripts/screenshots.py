@@ -100,9 +100,10 @@ def chromium() -> Iterator[Browser]:
 
 def load_examples() -> list[int]:
     """Ids of the instances that run at once."""
-    from jobs import examples, models
+    from jobs import models
+    from jobs.examples import loading
 
-    examples.load()
+    loading.load()
     return list(models.Instance.objects.order_by("pk").values_list("pk", flat=True))
 
 

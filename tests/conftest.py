@@ -24,7 +24,12 @@ django.setup()
 del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
 
 
-pytest_plugins = ["tests.fixtures.postgres", "tests.fixtures.redis", "tests.fixtures.chromium"]
+pytest_plugins = [
+    "tests.fixtures.postgres",
+    "tests.fixtures.redis",
+    "tests.fixtures.chromium",
+    "tests.fixtures.callables",
+]
 
 
 def pytest_unconfigure() -> None:

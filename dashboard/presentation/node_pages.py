@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
+
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
 from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
+from jobs.execution import keeping
 from jobs.models import Node
 from jobs.nodes import slots_of, state_of
 from jobs.telemetry.memory import MEGABYTE
@@ -140,6 +143,23 @@ def _facts(node: Node, lag: float | None) -> list[Fact]:
         Fact("Boot", node.boot_id or "unknown"),
         Fact("Id", str(node.uuid)),
     ]
+    facts += _kept(node)
     if node.stopped_at is not None:
         facts.insert(0, Fact("Stopped", at=node.stopped_at))
+    return facts
+
+
+def _kept(node: Node) -> list[Fact]:
+    """Of the node whose data folder this is, once it has looked: the others know of theirs."""
+    kept = keeping.read(settings.DATA_DIR)
+    if kept.node != f"node:{node.name}":
+        return []
+    most = f"at most {amounts.size(settings.KEEP_RUNS_MB * MEGABYTE)}" if settings.KEEP_RUNS_MB else "no bound"
+    facts = [
+        Fact("Run directories", amounts.size(kept.runs_bytes), note=f"of ended runs; {most}"),
+        Fact("Looked over", at=datetime.fromisoformat(kept.swept_at)),
+    ]
+    if kept.removed_at:
+        removed = f"{kept.removed.get('instances', 0):,} runs, {amounts.size(kept.removed.get('bytes', 0))}"
+        facts += [Fact("Last removed", removed), Fact("Removed", at=datetime.fromisoformat(kept.removed_at))]
     return facts

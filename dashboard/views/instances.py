@@ -22,6 +22,7 @@ from dashboard.views.acting import acted, actor_of, came_from
 from dashboard.views.logs import place_at
 from dashboard.views.pages import live_page
 from jobs import actions
+from jobs.actions.keeping import log_gone
 from jobs.models import Attempt, Instance
 from jobs.store import read
 
@@ -42,6 +43,7 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
         "follows": follows,
         "attempt": number,
         "first": first_text(place),
+        "log_gone": log_gone(found, place.path) if place else "",
         "curves": curves_of(attempt) if attempt else None,
         "facts_region": "facts" if follows else f"facts:{number}",
         "given_region": "given" if follows else f"given:{number}",

@@ -16,9 +16,11 @@ from dashboard.filters import whole_number
 from dashboard.live.logs import LogPlace, LogSpan, frame_of, log_frame
 from dashboard.live.places import latest_place, place_of
 from dashboard.presentation.logtext import FIRST_BYTES
+from jobs.actions.keeping import log_gone
 from jobs.execution import log, loglines, logsearch
 from jobs.execution.loglines import Extent
 from jobs.execution.rundir import BrokenFileError
+from jobs.models import Instance
 
 MOST_BYTES = 256 * 1024
 DOWNLOAD_STEP = 256 * 1024
@@ -75,6 +77,9 @@ def download(request: HttpRequest, instance_id: int) -> HttpResponse | Streaming
     place = place_at(instance_id, request)
     if place is None:
         raise Http404(f"Instance {instance_id} has no such attempt, so there is no log of it.")
+    instance = Instance.objects.filter(pk=instance_id).first()
+    if instance and (gone := log_gone(instance, place.path)):
+        return render(request, "refused.html", {"sentence": gone}, status=HTTPStatus.GONE)
     try:
         log.state(place.path)
     except BrokenFileError:  # as above; told now, for what fails while it is sent only breaks off

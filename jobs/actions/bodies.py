@@ -10,9 +10,15 @@ from jobs.actions.reading import Reader, fault_of, shown
 from jobs.execution import masking
 from jobs.models import Job
 
-BODIES = {"script_content": Job.Kind.SCRIPT, "script_path": Job.Kind.SCRIPT_PATH, "command": Job.Kind.COMMAND}
-LONGEST_BODY = {"script_content": 1_000_000, "script_path": 4_000, "command": 100_000}
-BODIES_OF = {"script": ("script_content", "script_path"), "command": ("command",)}
+BODIES = {
+    "script_content": Job.Kind.SCRIPT,
+    "script_path": Job.Kind.SCRIPT_PATH,
+    "command": Job.Kind.COMMAND,
+    "callable": Job.Kind.CALLABLE,
+}
+LONGEST_BODY = {"script_content": 1_000_000, "script_path": 4_000, "command": 100_000, "callable": 500}
+BODIES_OF = {"script": ("script_content", "script_path"), "command": ("command",), "callable": ("callable",)}
+KIND_OF = {kind: name for name, fields in BODIES_OF.items() for kind in (BODIES[field] for field in fields)}
 
 MOST_VARIABLES = 200
 LONGEST_ENVIRONMENT = 100_000
@@ -25,7 +31,7 @@ MASK = masking.MASK
 
 
 def read_body(reader: Reader) -> tuple[str, str]:
-    """The model's kind and body. Exactly one of the three bodies is given, and `kind`, if given, fits it."""
+    """The model's kind and body. Exactly one of the bodies is given, and `kind`, if given, fits it."""
     given = [field for field in BODIES if reader.raw.get(field) not in (None, "")]
     kind = reader.choice("kind", "", BODIES_OF)
     wanted = BODIES_OF.get(kind, tuple(BODIES))
@@ -42,7 +48,7 @@ def read_body(reader: Reader) -> tuple[str, str]:
 
 def _read_text(reader: Reader, field: str) -> str:
     count = len(reader.problems)
-    body = reader.text(field, longest=LONGEST_BODY[field], lines=field != "script_path")
+    body = reader.text(field, longest=LONGEST_BODY[field], lines=field not in ("script_path", "callable"))
     if len(reader.problems) > count:
         return ""
     if not body.strip():

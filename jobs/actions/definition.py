@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from jobs.actions.bodies import BODIES
+from jobs.actions.bodies import BODIES, KIND_OF
+from jobs.actions.grants import raw_of_uses
+from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
+from jobs.store import secrets
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
 
@@ -18,23 +21,31 @@ RETRIES_OF_ONCE = 3
 OF_TYPE = ("schedule_expression", "start_date", "end_date", "gap", "fold", "jitter_seconds", "first_at_once")
 # What the API and a JobSpec call the same.
 SAME = (
-    "name", "description", "environment", "timeout_seconds", "kill_grace_seconds", "max_retries",
+    "name", "description", "python_version", "requirements", "environment", "timeout_seconds", "kill_grace_seconds",
+    "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
-    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", "notify_email",
-    "notify_webhook",
+    "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
+    "notify_email", "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
+LARGE = ("parameters", "parameter_values", "environment")  # beside the body
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
-    """Unless `whole`, without the fields that may be large, which a list does not load: body and environment."""
+    """Unless `whole`, without the fields that may be large, which a list does not load: `LARGE`."""
     return JobSpec(
         name=job.name,
         kind=job.kind,
         body=job.body if whole else "",
+        execution_model=job.execution_model,
         description=job.description,
+        parameters=dict(job.parameters) if whole else {},
+        parameter_values=dict(job.parameter_values) if whole else {},
+        python_version=job.python_version,
+        requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
+        secrets=secrets.uses_of(job),
         cores=job.cores,
         memory_mb=job.memory_mb,
         timeout_seconds=job.timeout_seconds,
@@ -57,6 +68,9 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         rates=tuple(job.rates),
         run=options_of(job),
         keep_workspace=job.keep_workspace,
+        keep_days=job.keep_days,
+        keep_failed_days=job.keep_failed_days,
+        keep_instances=job.keep_instances,
         tags=tuple(job.tags),
         notify_email=job.notify_email,
         notify_webhook=job.notify_webhook,
@@ -73,7 +87,8 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         **{name: _plain(getattr(spec, name)) for name in SAME},
         **{name: _plain(getattr(spec.run, name)) for name in RUN_FIELDS},
         **body,
-        "kind": "command" if spec.kind == Job.Kind.COMMAND else "script",
+        "secrets": raw_of_uses(spec.secrets),
+        "kind": KIND_OF[Job.Kind(spec.kind)],
         "cpu_cores_required": spec.cores,
         "memory_mb_required": spec.memory_mb,
         "depends_on": list(spec.upstreams),
@@ -107,12 +122,16 @@ def default_retries(schedule_type: str | None, *, waits: bool = False) -> int:
 def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     """The fields after an edit: those of the patch, and the others as they are.
 
-    Another body replaces the one that there is, and another type of schedule takes none of the old one's times along,
-    nor the number of retries that a type has by itself. Who takes the schedule away takes its finer choices away.
+    Another body replaces the one that there is (and with it that it needs no core), and another type of schedule takes
+    none of the old one's times along, nor the number of retries that a type has by itself. Who takes the schedule away
+    takes its finer choices away.
     """
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
+        if spec.kind == Job.Kind.CALLABLE or patch.get("callable"):  # it takes what its signature says
+            raw |= dict.fromkeys(("parameters", "parameter_values"))
+        raw["cpu_cores_required"] = spec.cores or None  # none is right for what shares a process, and for nothing else
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(OF_TYPE)
     wanted = raw | dict(patch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,8 +11,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from jobs.actions.bodies import BODIES, read_body, read_environment
+from jobs.actions.callables import read_place, refuse_what_is_shared
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
+from jobs.actions.grants import read_secrets
+from jobs.actions.keeping import KEEPING_FIELDS, read_keeping
 from jobs.actions.limiting import (
     LIMITING_FIELDS,
     LONGEST_NAME,
@@ -22,6 +24,8 @@ from jobs.actions.limiting import (
     read_exit_codes,
     read_rates,
 )
+from jobs.actions.packages import read_packages
+from jobs.actions.parameters import PARAMETER_FIELDS, read_parameters, refuse_lacking
 from jobs.actions.reading import Reader, shown
 from jobs.actions.running import read_run_options
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
@@ -33,10 +37,11 @@ from jobs.core.running import RUN_FIELDS
 from jobs.store.specs import JobSpec
 
 FIELDS = (
-    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
-    "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
+    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "secrets",
+    "cpu_cores_required", "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
-    *RUN_FIELDS, "keep_workspace", "notify_email", "notify_webhook", "created_by", *LIMITING_FIELDS,
+    *RUN_FIELDS, "keep_workspace", *KEEPING_FIELDS, "notify_email", "notify_webhook", "created_by",
+    *LIMITING_FIELDS, *PARAMETER_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -57,16 +62,22 @@ def read_job(
     """
     reader = Reader(raw)
     refuse_unknown(reader, FIELDS)
-    _refuse_what_cannot_be(reader)
     kind, body = read_body(reader)
+    place = read_place(reader, kind, body, before)
     upstreams = read_upstreams(reader)
+    parameters, values = read_parameters(reader, kind, body, before)
+    environment = read_environment(reader, before.environment if before else {})
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
         body=body,
+        execution_model=place.model,
         description=reader.text("description", longest=10_000, lines=True),
-        environment=read_environment(reader, before.environment if before else {}),
-        cores=_read_cores(reader, capacity),
+        parameters=parameters,
+        parameter_values=values,
+        environment=environment,
+        secrets=read_secrets(reader, environment),
+        cores=_read_cores(reader, capacity, place.least_cores),
         memory_mb=_read_memory(reader, capacity),
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),
         kill_grace_seconds=reader.seconds("kill_grace_seconds", 10.0),
@@ -80,9 +91,14 @@ def read_job(
         notify_email=_read_addresses(reader),
         notify_webhook=_read_webhook(reader),
         schedule=read_schedule(reader, now=now, before=before, lenient=lenient),
+        **read_packages(reader, kind, body),
         **_read_retries(reader, waits=bool(upstreams)),
+        **read_keeping(reader),
         **_read_limiting(reader, before.rates if before else ()),
     )
+    refuse_lacking(reader, spec)
+    if place.shared:
+        refuse_what_is_shared(reader, spec)
     reader.check()
     return spec
 
@@ -114,17 +130,6 @@ def _read_limiting(reader: Reader, kept_rates: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _refuse_what_cannot_be(reader: Reader) -> None:
-    version = platform.python_version()
-    given = reader.text("python_version", version, longest=20) or version
-    if given not in (version, version.rpartition(".")[0]):
-        sentence = f"python_version is {shown(given)}, but scripts run with Python {version} here; leave it out."
-        reader.refuse("python_version", version, sentence)
-    if reader.raw.get("requirements") not in (None, [], ""):
-        sentence = "Packages cannot be installed for a job; leave requirements out and use what the node's Python has."
-        reader.refuse("requirements", "an empty list", sentence)
-
-
 def _read_name(reader: Reader) -> str:
     count = len(reader.problems)
     name = reader.text("name", longest=200)
@@ -133,14 +138,14 @@ def _read_name(reader: Reader) -> str:
     return name
 
 
-def _read_cores(reader: Reader, capacity: Capacity) -> int:
-    cores = reader.whole("cpu_cores_required", 1, lowest=1, highest=MOST_CORES)
+def _read_cores(reader: Reader, capacity: Capacity, least: int) -> int:
+    cores = reader.whole("cpu_cores_required", least, lowest=least, highest=MOST_CORES)
     if cores > capacity.cores:
         sentence = (
             f"cpu_cores_required is {cores}, but no node can ever give more than {capacity.cores} "
             f"({capacity.cores_of}); ask for {capacity.cores} or fewer."
         )
-        reader.refuse("cpu_cores_required", f"1 to {capacity.cores}", sentence)
+        reader.refuse("cpu_cores_required", f"{least} to {capacity.cores}", sentence)
     return cores
 
 

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from jobs import actions
 from jobs.actions import ActionError, Deleted
+from jobs.actions.definition import LARGE
 from jobs.actions.options import OPTION_FIELDS
 from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
@@ -35,10 +36,11 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     form = JobForm
     list_display = (
         "name", "runs", "next_run", moment("paused_at", "paused"), "cores", "memory_mb", "priority", "kind",
-        "created_by",
+        "execution_model", "created_by",
     )  # fmt: skip
     list_filter = (
-        ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "priority", "schedule__type", "schedule__zone",
+        ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "execution_model", "priority", "schedule__type",
+        "schedule__zone",
         ("created_by", admin.RelatedOnlyFieldListFilter),
     )  # fmt: skip
     list_select_related = ("schedule__calendar", "created_by")
@@ -58,11 +60,13 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     )
     actions = ("change_jobs", "run_now", "pause", "resume", "delete_jobs")
     fieldsets = (
-        (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
+        (None, {"fields": ("name", "description", "script_content", "script_path", "command", "callable", "revision")}),
         ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
         ("After other jobs", {"fields": ("depends_on", "upstream_rule", "not_before")}),
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment")}),
+        ("Parameters", {"fields": ("parameters", "parameter_values"), "classes": ("collapse",)}),
+        ("Packages", {"fields": ("python_version", "requirements")}),
         (
             "Order and limits",
             {"fields": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds")},
@@ -78,14 +82,14 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
             },
         ),
         ("How it is run", {"fields": RUN_FIELDS, "classes": ("collapse",)}),
-        ("Other", {"fields": ("tags", "keep_workspace")}),
+        ("Other", {"fields": ("tags", "keep_workspace", "keep_days", "keep_failed_days", "keep_instances")}),
         ("As it is", {"fields": readonly_fields}),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         found: QuerySet[Job] = super().get_queryset(request)
         is_list = request.resolver_match is not None and request.resolver_match.url_name == "jobs_job_changelist"
-        return found.defer("body", "environment") if is_list else found
+        return found.defer("body", *LARGE) if is_list else found
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
         """Not Django's way: it knows nothing of processes, and loads the whole history to list it."""

@@ -18,6 +18,8 @@ from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.policies import Overlap
 from jobs.core.running import CleanupAfter, IoPriority, StartMethod
 from jobs.models import Calendar, Job, Schedule
+from jobs.parameters.masking import masked
+from jobs.parameters.written import written
 from jobs.store.workflows import names_of
 
 CALENDAR_ACTIONS = [("skip", "skip it"), ("move", "move it to the end")]
@@ -46,11 +48,16 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
     name = line()
     description = lines(2)
-    script_content = lines(16, "A Python script; or give a path, or a command.")
+    script_content = lines(16, "A Python script; or give a path, a command, or a callable.")
     script_path = line("Absolute, on the node.")
     command = lines(2, "A line for the shell.")
+    callable = line("The name of a function that an app's jobs.py registers.")
+    python_version = line("Such as 3.12; empty: the service's own, or what the script says.")
+    requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
-    cpu_cores_required = line(label="Cores")
+    parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
+    parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
+    cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.", label="Cores")
     memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
     timeout_seconds = line("Empty: no limit.")
     kill_grace_seconds = line("Between TERM and KILL.")
@@ -102,6 +109,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     cleanup_after = line("Some of success, failure, timeout, cancel, with commas.")
     cleanup_timeout_seconds = line()
     keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
+    keep_days = line("Of runs that succeeded or were skipped; 0: for ever, empty: as the site does.")
+    keep_failed_days = line("Of all other runs; the same.")
+    keep_instances = line("So many of its newest runs; empty: as the site does.")
     notify_email = line("Told when an instance fails for good; separated by commas.")
     notify_webhook = line()
     revision = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -121,8 +131,11 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         job = self.instance
         raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
+        raw["parameters"] = written(raw["parameters"]) if raw["parameters"] else ""
+        raw["parameter_values"] = written(masked(raw["parameter_values"])) if raw["parameter_values"] else ""
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):
             raw[name] = ", ".join(map(str, raw[name]))
+        raw["requirements"] = "\n".join(raw["requirements"])
         names = names_of(raw["depends_on"])
         raw["depends_on"] = "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names)
         raw["keep_workspace"] = {None: "", True: "yes", False: "no"}[raw["keep_workspace"]]
@@ -154,7 +167,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
                 check_new_job(self.raw, now=timezone.now())
         except InvalidInput as refusal:
             for problem in refusal.problems:
-                self.add_error(problem.field if problem.field in self.fields else None, problem.sentence)
+                field = problem.field.partition(".")[0]  # parameter_values.limit
+                self.add_error(field if field in self.fields else None, problem.sentence)
         if job.pk and self.edited_revision != job.revision:
             self.add_error(None, "This job was changed by somebody else meanwhile; load it again, then change it.")
         return self.cleaned_data
@@ -164,7 +178,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
 
 NEW = {
-    "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
+    "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
     "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
     "retry_jitter": True, "priority": Job.Priority.MEDIUM, "catch_up_limit": "3", "misfire_grace_seconds": "60",
     "queue_bound": "10", "jitter_seconds": "0", "upstream_rule": UPSTREAM_RULES[0], "umask": "022", "nice": "0",

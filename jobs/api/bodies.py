@@ -34,14 +34,20 @@ class JobFields(ScheduleFields):
     calendar: Text = Field(None, description="The name of a calendar of closed times.")
     name: str = Field(description="1 to 200 characters, unlike that of any other job.")
     description: str = ""
-    kind: Literal["script", "command"] | None = Field(None, description="Follows from what is given.")
+    kind: Literal["script", "command", "callable"] | None = Field(None, description="Follows from what is given.")
     script_content: Text = Field(None, description="The text of a Python script.")
     script_path: Text = Field(None, description="The absolute path of a script on the node.")
     command: Text = Field(None, description="A line for the shell.")
-    python_version: Text = Field(None, description="The service's own, and no other.")
-    requirements: list[str] = Field([], max_length=0)
+    parameters: dict[str, Any] = Field({}, description="JSON Schema of an object: what a run takes, and of which kind.")
+    parameter_values: dict[str, Any] = Field({}, description="For runs that do not say their own; masked by name.")
+    callable: Text = Field(None, description="The name of a function that an app's jobs.py registers.")
+    python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
+    requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
-    cpu_cores_required: int = Field(1, ge=1)
+    secrets: list[str | dict[str, Any]] = Field(
+        [], description="Names of secrets, or objects with `name`, `variable` and `file` (true: the path of a file)."
+    )
+    cpu_cores_required: int | None = Field(None, ge=0, description="1 unless given; async and thread callables: 0.")
     memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
     timeout_seconds: float | None = Field(None, gt=0)
     kill_grace_seconds: float = Field(10, ge=0)
@@ -74,9 +80,16 @@ class JobFields(ScheduleFields):
     cleanup_after: list[Literal["success", "failure", "timeout", "cancel"]] = Field([], description="Empty: all ends.")
     cleanup_timeout_seconds: float = Field(60, gt=0)
     keep_workspace: bool | None = None
+    keep_days: int | None = Field(None, ge=0, description="Of runs that succeeded or were skipped; 0: for ever.")
+    keep_failed_days: int | None = Field(None, ge=0, description="Of all other runs; 0: for ever.")
+    keep_instances: int | None = Field(None, ge=1, description="So many of its newest runs.")
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
+
+
+class RunFields(Schema):
+    parameters: dict[str, Any] | None = Field(None, description="Values for this run; the job's for those left out.")
 
 
 class CalendarFields(Schema):
@@ -97,10 +110,18 @@ class BackfillFields(Schema):
 
 class LimitFields(Schema):
     kind: Literal["tag", "model", "rate"]
-    name: str = Field(description="The tag, the model (process), or the name that jobs give in `rates`.")
+    name: str = Field(description="The tag, the model (process, thread, async), or the name that jobs give in `rates`.")
     maximum: int | None = Field(None, ge=0, description="At once, of a tag or model.")
     rate_per_second: float | None = Field(None, gt=0, description="Starts a second on average, of a rate.")
     burst: int | None = Field(None, ge=1, description="Starts at once after a pause, of a rate; 1 unless given.")
+
+
+class SecretFields(Schema):
+    name: str = Field(description="1 to 100 letters, digits, and any of _.- inside; stays as it is.")
+    description: str = ""
+    value: str = Field(
+        description="At most 65,536 bytes as UTF-8. Never answered.", json_schema_extra={"writeOnly": True}
+    )
 
 
 class PreviewFields(ScheduleFields):
@@ -112,9 +133,11 @@ class PreviewFields(ScheduleFields):
     down_from: Text = Field(None, description="As if nothing had run from then until `after`: what is made up for?")
 
 
-def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:
-    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required."""
+def described(fields: type[Schema], *, partial: bool = False, required: bool = True) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required, and without
+    `required` no body at all.
+    """
     schema = fields.model_json_schema()
     if partial:
         schema.pop("required", None)
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}

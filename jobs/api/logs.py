@@ -15,10 +15,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from ninja import P, QueryEx, Router
 
 from jobs.actions import InvalidInput, NotFound, Problem
+from jobs.actions.keeping import log_gone
 from jobs.actions.reading import shown
 from jobs.api import answers, pages
 from jobs.api.outputs import rundir_of
-from jobs.api.problems import problem
+from jobs.api.problems import RequestError, problem
 from jobs.api.strict import identifier
 from jobs.execution import log, logsearch
 from jobs.models import Attempt, Instance
@@ -72,13 +73,17 @@ def read_log(
 
 def _rundir(instance_id: int, number: int | None) -> Path | None:
     """None before the first attempt."""
-    if not Instance.objects.filter(pk=instance_id).exists():
+    instance = Instance.objects.filter(pk=instance_id).first()
+    if instance is None:
         raise NotFound("instance", instance_id)
     attempts = Attempt.objects.filter(instance_id=instance_id).order_by("-number")
     found = (attempts if number is None else attempts.filter(number=number)).first()
     if found is None and number is not None:
         raise NotFound(f"attempt {number} of instance", instance_id)
-    return rundir_of(found) if found else None
+    path = rundir_of(found) if found else None
+    if path and (gone := log_gone(instance, path)):
+        raise RequestError(HTTPStatus.GONE, gone)
+    return path
 
 
 def _matches(path: Path | None, words: str) -> JsonResponse:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
 from typing import Any
 
 from jobs.actions.bodies import BODIES, MASK
-from jobs.actions.definition import raw_of, spec_of, zone_to_show
+from jobs.actions.definition import LARGE, raw_of, spec_of, zone_to_show
 from jobs.api.moments import iso
 from jobs.api.outputs import Output, rundir_of
 from jobs.core.invalid import InvalidSchedule
 from jobs.execution.markers import read_progress
 from jobs.holds import HoldView
 from jobs.models import Attempt, Instance, Job, Schedule
+from jobs.parameters.masking import masked
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.schedules import trigger_of
 
@@ -22,11 +22,10 @@ def listed_job(job: Job) -> dict[str, Any]:
     """The fields that can be submitted, as they are stored, and what the server knows; not what it runs."""
     schedule = schedule_of(job)
     raw = raw_of(spec_of(job, schedule, whole=False))
-    fields = {name: value for name, value in raw.items() if name not in (*BODIES, "environment")}
+    fields = {name: value for name, value in raw.items() if name not in (*BODIES, *LARGE)}
     return fields | {
         "job_id": job.pk,
-        "python_version": platform.python_version(),
-        "requirements": [],
+        "execution_model": job.execution_model,
         "priority_name": job.get_priority_display(),
         "schedule": words_of(schedule),
         "next_run": iso(schedule.next_at, zone_to_show(schedule.zone)) if schedule else None,
@@ -43,10 +42,14 @@ def listed_job(job: Job) -> dict[str, Any]:
 
 
 def full_job(job: Job) -> dict[str, Any]:
-    """With what it runs; the values of its variables are masked, for they may be secrets."""
+    """With what it runs. The values of its variables are masked, for they may be secrets; of parameters, by name."""
     raw = raw_of(spec_of(job, schedule_of(job)))
-    variables = {"environment": dict.fromkeys(raw["environment"], MASK)}
-    return listed_job(job) | {field: raw[field] for field in BODIES} | variables
+    given = {
+        "parameters": raw["parameters"],
+        "parameter_values": masked(raw["parameter_values"]),
+        "environment": dict.fromkeys(raw["environment"], MASK),
+    }
+    return listed_job(job) | {field: raw[field] for field in BODIES} | given
 
 
 def schedule_of(job: Job) -> Schedule | None:

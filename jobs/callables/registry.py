@@ -81,10 +81,10 @@ def all() -> list[Registered]:  # noqa: A001 - read as registry.all()
 
 
 def near(name: str) -> list[str]:
-    """Names that may have been meant, the likeliest first."""
-    likely = difflib.get_close_matches(name, _registered, n=3)
-    last = name.rpartition(".")[2]
-    return likely or [known for known in sorted(_registered) if known.rpartition(".")[2] == last][:3]
+    """Names that may have been meant, at most three: of functions called alike, wherever they are."""
+    functions = {known.rpartition(".")[2] for known in _registered}
+    likely = difflib.get_close_matches(name.rpartition(".")[2], functions, n=3)
+    return [known for known in sorted(_registered) if known.rpartition(".")[2] in likely][:3]
 
 
 def missing(name: str) -> str:

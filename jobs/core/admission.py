@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
+from jobs.core.packages import Preparations
 from jobs.core.prediction import Holding, Prediction, Room, earliest_start
 from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Allocation, Demand, Hold
@@ -38,7 +39,8 @@ class Candidate(NamedTuple):
 class Admission:
     """`starts` in order. `holds`: for the first of each kind of needs that waits. `kept_for`: the big one, if any.
 
-    `startable`: how many of those that still wait do so for nothing but room or their turn.
+    `startable`: how many of those that still wait do so for nothing but room or their turn. `prepares`: environments
+    that are to be made sure of, each with an instance that waits for it.
     """
 
     starts: list[tuple[int, Allocation]] = field(default_factory=list)
@@ -46,6 +48,7 @@ class Admission:
     kept_for: int | None = None
     look_again_at: datetime | None = None
     startable: int = 0
+    prepares: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Surroundings:
     holdings: Callable[[], Iterable[Holding]]
     load: Mapping[int, float]
     patience: timedelta = PATIENCE
+    preparations: Preparations = field(default_factory=Preparations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ class _Pass:
         if hold is None and self._waits_for_its_own(instance_id):
             return True
         if hold is None:
-            hold = self._limit(needs)
+            hold = self._unprepared(instance_id, needs.environment) or self._limit(needs)
         if hold is not None:
             self._stuck += self._around.ready.count(needs)
         else:
@@ -145,6 +149,15 @@ class _Pass:
         if ready.park(instance_id):
             self._result.holds[instance_id] = Hold("overlap", {"instance": other})
         return True
+
+    def _unprepared(self, instance_id: int, key: str) -> Hold | None:
+        """It waits for its environment before it waits for anything that others could use meanwhile."""
+        preparations = self._around.preparations
+        if preparations.is_settled(key):
+            return None
+        if preparations.ask(key, self._now):
+            self._result.prepares[key] = instance_id
+        return preparations.hold(key)
 
     def _limit(self, needs: Needs) -> Hold | None:
         """What holds it back whatever room there is."""

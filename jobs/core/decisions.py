@@ -145,7 +145,8 @@ class Finish:
     """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued.
 
     `usual_seconds`: the usual duration of its job from now on, None when this end does not change it. `failures`: how
-    many of its job's instances in a row have failed by now, None when this end does not change it.
+    many of its job's instances in a row have failed by now, None when this end does not change it. `abandoned`: the
+    attempt counts as ended, but its thread runs on.
     """
 
     instance_id: int
@@ -157,13 +158,14 @@ class Finish:
     retry_at: datetime | None = None
     usual_seconds: float | None = None
     failures: int | None = None
+    abandoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Dismiss:
     """An instance that waits ends without another attempt: upstream_failed, skipped, cancelled or failed.
 
-    `code` and `reason` say why. `blame` is the first cause of an upstream_failed one.
+    `code` and `reason` say why. `blame` is the first cause of an upstream_failed one. `failures`: as of a Finish.
     """
 
     instance_id: int
@@ -173,6 +175,7 @@ class Dismiss:
     code: str
     reason: str
     blame: Blame | None = None
+    failures: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +208,30 @@ Decision = Fire | Rearm | Flag | Queue | Dismiss | Withdraw | Pause | Start | Wa
 
 
 @dataclass(frozen=True, slots=True)
+class Prepare:
+    """An instance of the job waits for the environment `key`: make sure of it, and say so."""
+
+    key: str
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unprepare:
+    """Nobody waits for the environment `key` any more: one that is being made need not be."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The outcome of one pass: what to commit and do, in order, and when to wake next (None: only when told)."""
+    """The outcome of one pass: what to commit and do, in order, and when to wake next (None: only when told).
+
+    `preparations`: what to see to after that, in order; nothing of it is stored.
+    """
 
     decisions: tuple[Decision, ...]
     wake_at: datetime | None
+    preparations: tuple[Prepare | Unprepare, ...] = ()
 
 
 def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from jobs.core import retry
-from jobs.core.decisions import Finish, Pause
+from jobs.core.decisions import Dismiss, Finish, Pause
 from jobs.core.known import KnownInstances, Run
 from jobs.core.records import Instance, Outcome
 from jobs.core.states import ENDED_BY, LIVE, OutcomeKind, Status, check_move
 
+REPLACED = "was replaced by a newer instance of its job"
 FAILURES = frozenset({Status.FAILED, Status.TIMEOUT})
 
 
@@ -36,7 +38,8 @@ class Endings:
         status = ENDED_BY[outcome.kind]
         check_move(instance.status, status)
         self._known.abandoned(instance.id)
-        return self._finish(instance, run, outcome, status)
+        finish, *pauses = self._finish(instance, run, outcome, status)
+        return replace(finish, abandoned=True), *pauses
 
     def _finish(
         self,
@@ -52,6 +55,13 @@ class Endings:
             instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at, usual, failures
         )
         return finish, *self._pauses(instance.job_id, failures)
+
+    def dismissed(self, dismiss: Dismiss) -> tuple[Dismiss, *tuple[Pause, ...]]:
+        """One that failed without a run counts like any other failure."""
+        if dismiss.status is not Status.FAILED:
+            return (dismiss,)
+        failures = self._known.note_end(dismiss.job_id, failed=True)
+        return replace(dismiss, failures=failures), *self._pauses(dismiss.job_id, failures)
 
     def note(self, instance: Instance) -> None:
         """One that ran on another node is now so: what its end says about the job counts here too."""

@@ -14,7 +14,7 @@ from jobs.core.admission import PATIENCE
 from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
 from jobs.core.decisions import Begin, Decision, Dismiss, Fire, Plan, Stop, Withdraw, without_superseded
-from jobs.core.ending import Endings
+from jobs.core.ending import REPLACED, Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
 from jobs.core.inputs import (
@@ -29,6 +29,7 @@ from jobs.core.inputs import (
     JobChanged,
     JobGone,
     LimitsChanged,
+    Prepared,
     ScheduleChanged,
     ScheduleGone,
 )
@@ -42,14 +43,12 @@ from jobs.core.starting import Starts
 from jobs.core.states import LIVE, TERMINAL, WAITING, Status
 from jobs.core.waiting import Waiting
 
-REPLACED = "was replaced by a newer instance of its job"
-
 
 class Engine:
     """One node's engine. Not thread-safe: its thread owns it.
 
     `new_token` gives an attempt's token, `uniform(a, b)` a random number: arguments, so that a test or a simulation can
-    repeat a pass exactly. `patience`: how long smaller ones may overtake a big one.
+    repeat a pass exactly. `patience`: how long smaller ones may overtake a big one. `node`: its name.
     """
 
     def __init__(
@@ -60,6 +59,7 @@ class Engine:
         new_token: Callable[[], str],
         uniform: Callable[[float, float], float],
         patience: timedelta = PATIENCE,
+        node: str = "",
     ) -> None:
         self.manager = manager
         self.known = KnownInstances()
@@ -68,7 +68,7 @@ class Engine:
         self.places = Places(order, self.known)
         self.waiting = Waiting(self.known, self.graph, self.limits, self.places)
         self.schedules = Schedules(self.known, Births(self.known, self.graph, self.places))
-        self.starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience)
+        self.starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience, node)
         self._endings = Endings(self.known, uniform)
 
     # --- what the service calls ---
@@ -83,15 +83,16 @@ class Engine:
         queued = self.waiting.queue_due(now)
         dismissed += [one for one in queued if isinstance(one, Dismiss)]
         dismissed += self.waiting.judge()  # what waited for one that can never run ends with it
+        decisions.extend(fired)
         for one in dismissed:
             self.starts.forget(one.instance_id)
-        decisions.extend([*fired, *dismissed])
+            decisions.extend(self._endings.dismissed(one))
         born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
         for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
             decisions.extend(self.schedules.ended(job_id, now))
         decisions.extend(one for one in queued if not isinstance(one, Dismiss))
         decisions.extend(self.starts.admit(now, load))
-        return Plan(tuple(without_superseded(decisions)), self.wake_at())
+        return Plan(tuple(without_superseded(decisions)), self.wake_at(), self.starts.take_preparations())
 
     def wake_at(self) -> datetime | None:
         """When to step next if nothing happens before; None: only when something does."""
@@ -143,7 +144,7 @@ class Engine:
                 self._take_quietly(told)
                 return ()
 
-    def _take_quietly(self, told: JobGone | ScheduleGone | AdmissionChanged | LimitsChanged) -> None:
+    def _take_quietly(self, told: JobGone | ScheduleGone | AdmissionChanged | LimitsChanged | Prepared) -> None:
         """Facts that nothing is decided by at once."""
         match told:
             case JobGone(job_id):
@@ -152,6 +153,8 @@ class Engine:
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
                 self.starts.stopped = stopped
+            case Prepared(key):
+                self.starts.preparations.settle(key)
             case LimitsChanged(maxima, rates):
                 self.limits.set(maxima, rates)
                 self.waiting.put_again(self.known.all_queued())
@@ -171,7 +174,8 @@ class Engine:
         if run.abandoned:
             self._forget(instance.id)
             return self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))
-        self._release(instance.id)
+        self.manager.release(instance.id)
+        self.limits.release(instance.id)
         self.known.stopped(instance.id)
         finish, *pauses = self._endings.of(instance, run, told.outcome, now)
         if finish.status in LIVE:
@@ -264,16 +268,13 @@ class Engine:
             self._forget(instance.id)
         self.known.drop_job(job_id)
 
-    def _release(self, instance_id: int) -> None:
-        self.manager.release(instance_id)
-        self.limits.release(instance_id)
-
     def _forget(self, instance_id: int) -> None:
         instance = self.known.instances.get(instance_id)
         if instance is not None:
             self.waiting.forget(instance)
         self.starts.forget(instance_id)
-        self._release(instance_id)
+        self.manager.release(instance_id)
+        self.limits.release(instance_id)
         self.known.forget(instance_id)
 
     # --- time ---

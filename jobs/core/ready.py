@@ -8,6 +8,7 @@ ended: were it a kind of its own, a pass would cost by the number of jobs.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -22,12 +23,13 @@ class Needs:
     """All that a start is decided by, but for the order.
 
     `limits` and `rates` are those that a limit exists for. `alone`: the job of which nothing else may run beside it,
-    which makes no kind of its own.
+    which makes no kind of its own. `environment`: the key of the one that it runs in.
     """
 
     demand: Demand
     limits: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
+    environment: str = ""
     alone: int | None = field(default=None, compare=False)
 
 
@@ -81,6 +83,7 @@ class ReadySet:
         self._places: dict[int, tuple[Needs, Place]] = {}
         self._alone: dict[int, int] = {}
         self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
+        self.environments: Counter[str] = Counter()  # how many wait for which, without those that are parked
 
     def __len__(self) -> int:
         """Without those that are parked."""
@@ -127,12 +130,16 @@ class ReadySet:
 
     def _put(self, instance_id: int, at: tuple[Needs, Place]) -> None:
         self._places[instance_id] = at
+        self.environments[at[0].environment] += 1
         self._groups.setdefault(at[0], _Group()).add(at[1])
 
     def _take_out(self, instance_id: int) -> None:
         if instance_id not in self._places:
             return
         needs, place = self._places.pop(instance_id)
+        self.environments[needs.environment] -= 1
+        if not self.environments[needs.environment]:
+            del self.environments[needs.environment]
         group = self._groups[needs]
         group.remove(place)
         if not len(group):

@@ -67,6 +67,7 @@ class Job:
     `deadline_seconds` (from due to done) is what earliest deadline first goes by; `start_deadline_seconds` (from due to
     started) turns what is late into skipped. `upstreams` are ids of jobs; `not_before` is a time of day, HH:MM.
     `limits` are keys of limits on how many run at once, `rates` names of token buckets that a start takes from.
+    `environment`: the key of what its Python must have (see `jobs.core.packages`), empty for the service's own.
     `cannot_run`: why nothing of it could ever start; each of its instances fails when its moment comes. Empty: it can.
     """
 
@@ -91,6 +92,7 @@ class Job:
     pause_after_failures: int | None = None
     failures_in_a_row: int = 0
     cannot_run: str = ""
+    environment: str = ""
 
     @property
     def expected_seconds(self) -> float | None:

@@ -111,10 +111,12 @@ class Simulation:
         )
 
     def _beginning(self) -> list[Input]:
-        present, engine, jobs = self.present, self._engine, {job.id: job for job in self.present.jobs}
+        # How long an environment takes to be made nobody knows; most are there.
+        jobs = {job.id: replace(job, environment="") for job in self.present.jobs}
+        present, engine = self.present, self._engine
         counted = [one for one in present.running if one.counted]
         allocations = self.pool.restore_all(counted)
-        engine.step(self.now, [present.limits, *(JobChanged(job) for job in present.jobs)])
+        engine.step(self.now, [present.limits, *map(JobChanged, jobs.values())])
         for one in present.running:
             job, token = jobs[one.instance.job_id], ""
             if one.counted:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from jobs.core.admission import Candidate, Surroundings, admit
 from jobs.core.cores import CoreManager
-from jobs.core.decisions import Decision, Start, Wait
+from jobs.core.decisions import Decision, Prepare, Start, Unprepare, Wait
 from jobs.core.known import KnownInstances, Line, Run
 from jobs.core.limits import Limits
+from jobs.core.packages import Preparations
 from jobs.core.places import Places
 from jobs.core.prediction import Holding, expected_end
 from jobs.core.records import Allocation, Hold
@@ -31,6 +32,7 @@ class Starts:
         places: Places,
         new_token: Callable[[], str],
         patience: timedelta,
+        node: str,
     ) -> None:
         self.stopped = ""
         self.kept_for: int | None = None
@@ -43,7 +45,9 @@ class Starts:
         self._places = places
         self._new_token = new_token
         self._patience = patience
+        self.preparations = Preparations(node)
         self._held: dict[int, Hold] = {}
+        self._wanted: list[Prepare | Unprepare] = []
 
     def admit(self, now: datetime, load: Mapping[int, float]) -> list[Decision]:
         """`load`: busy share of each core, to choose the idlest."""
@@ -53,6 +57,7 @@ class Starts:
         if self.stopped or not len(self._waiting.ready):
             self.kept_for = None
             self.startable = None if self.stopped else 0
+            self._note_unneeded()
             return []
         around = Surroundings(
             self._waiting.ready,
@@ -63,6 +68,7 @@ class Starts:
             lambda: self.holdings(now),
             load,
             self._patience,
+            self.preparations,
         )
         admission = admit(around, now)
         self.kept_for = admission.kept_for
@@ -70,8 +76,18 @@ class Starts:
         self.startable = admission.startable
         decisions: list[Decision] = [self._start(instance_id, held, now) for instance_id, held in admission.starts]
         for instance_id, hold in admission.holds.items():
-            decisions.extend(self.hold(instance_id, hold))
+            # Most are there already, which is known in a moment: not worth a row.
+            if instance_id not in admission.prepares.values():
+                decisions.extend(self.hold(instance_id, hold))
+        for key, instance_id in admission.prepares.items():
+            self._wanted.append(Prepare(key, self._known.instances[instance_id].job_id))
+        self._note_unneeded()
         return decisions
+
+    def take_preparations(self) -> tuple[Prepare | Unprepare, ...]:
+        """What has to be seen to since this was last asked."""
+        wanted, self._wanted = self._wanted, []
+        return tuple(wanted)
 
     def hold(self, instance_id: int, hold: Hold) -> list[Wait]:
         """Only a reason that changed is written: a queue that stands still costs no rows."""
@@ -88,6 +104,8 @@ class Starts:
             return False
         if not self._manager.can_ever(job.demand) or (serial and self._known.is_busy(job_id)):
             return True
+        if not self.preparations.is_settled(job.environment):
+            return True
         return self._limits.lacks(job.limits, job.rates, now) is not None
 
     def forget(self, instance_id: int) -> None:
@@ -97,6 +115,9 @@ class Starts:
     def holdings(self, now: datetime) -> list[Holding]:
         """What runs here holds, with the moment at which each is expected to give it back."""
         return [self._holding(instance_id, run, now) for instance_id, run in self._known.running.items()]
+
+    def _note_unneeded(self) -> None:
+        self._wanted += map(Unprepare, self.preparations.take_unneeded(self._waiting.ready.environments))
 
     def _candidate(self, instance_id: int) -> Candidate:
         instance = self._known.instances[instance_id]

@@ -208,7 +208,7 @@ class Waiting:
         """All that its start is decided by, beside its place."""
         job = self._known.job(instance.job_id)
         limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Needs(job.demand, limits, rates, job.id if instance.serial else None)
+        return Needs(job.demand, limits, rates, job.environment, job.id if instance.serial else None)
 
 
 def _upstream_failed(instance: Instance, blame: Blame) -> Dismiss:

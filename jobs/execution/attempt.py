@@ -11,19 +11,23 @@ import resource
 import selectors
 import signal
 import time
+from collections.abc import Sequence
 from types import FrameType
 
-from jobs.execution import moment, outputs
+from jobs.execution import moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
+from jobs.execution.diskuse import DiskUse
 from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
+from jobs.execution.mask import Mask
 from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, variables_of
 from jobs.execution.samples import SampleFile
+from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
     OOM_SCORE_FILE,
     PR_SET_CHILD_SUBREAPER,
@@ -36,7 +40,7 @@ from jobs.execution.spawn import (
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
 from jobs.execution.warm import fork_to_run, why_cold
 
 OOM_SCORE = b"-500"
@@ -44,18 +48,22 @@ WAKE = 0
 
 
 class Attempt:
-    def __init__(self, rundir: RunDir, spec: Spec, notes: int) -> None:
-        """`notes`: a pipe to the service, which may be gone by now; it is told there when the job has started."""
+    def __init__(self, rundir: RunDir, spec: Spec, notes: int, secrets: Sequence[GivenSecret], mask: Mask) -> None:
+        """`notes`: a pipe to the service, which may be gone by now; it is told there when the job has started. `mask`:
+        of the secrets.
+        """
         self.rundir = rundir
         self.spec = spec
         self.notes = notes
+        self.secrets = secrets
+        self.mask = mask
         self.selector = selectors.DefaultSelector()
         self.wake = listen_to_signals()
         self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
         rundir.make_dir(WORK)
         rundir.make_dir(OUTPUT)
-        self.log = LogWriter(rundir, spec.log_cap_bytes)
-        self.markers = Markers(rundir, self.log.notice)
+        self.log = LogWriter(rundir, spec.log_cap_bytes, mask)
+        self.markers = Markers(rundir, self.log.notice, mask)
         self.pump = Pump(self.log, self.selector, self.markers.feed)
         self.job = 0
         self.start_method = self.start_note = ""
@@ -63,6 +71,7 @@ class Attempt:
         self.status: int | None = None
         self.ended_by_us: EndedByUs | None = None
         self.confinement = Confinement(spec, self.log.notice)
+        self.disk_use = DiskUse(rundir, spec.output_cap_bytes, spec.min_free_disk_bytes, self.log.notice)
         self.ending: Ending | None = None
 
     def run(self) -> Result:
@@ -94,9 +103,14 @@ class Attempt:
             pin(spec.cores)
         if spec.nice:
             be_nice(spec.nice)
+        for notice in spec.notices:
+            self.log.notice(notice)
         told = variables_of(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
-        pump, limits, env = self.pump, self.limits(), {**spec.env, **told}
+        pump, limits = self.pump, self.limits()
+        values = {one.variable: one.value for one in self.secrets if not one.as_file}
+        files = secretfiles.give(self.secrets, self.rundir.path, limits.user)
+        env = {**spec.env, **values, **files, **told}
         if limits.user:
             env = limits.user.environment(env)
         oom_score = lower_oom_score()
@@ -113,7 +127,7 @@ class Attempt:
 
     def fork(self, program: Program) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
-        why = why_cold(self.spec, program)
+        why = why_cold(self.spec, program, self.around.env)
         if not why:
             try:
                 self.job = start_job(program, self.around, fork_to_run)
@@ -162,6 +176,8 @@ class Attempt:
         if now >= self.usage.next_at:
             self.usage.sample()
             self.markers.look()
+            if passed := self.disk_use.look(now):
+                self.on_passed(passed, now)
         if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
             self.on_passed(passed, now)
         if self.ending:
@@ -179,9 +195,7 @@ class Attempt:
             self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
 
     def on_signals(self, numbers: bytes) -> None:
-        """A TERM means: look whether there is the wish. Without one it is a stray, as at a shutdown of the machine."""
-        wished = CANCEL_SIGNAL in numbers or (signal.SIGTERM in numbers and self.rundir.has(CANCEL))
-        if wished and self.reap() and self.status is None and not self.ending:
+        if CANCEL_SIGNAL in numbers and self.reap() and self.status is None and not self.ending:
             self.end(CANCELLED, "cancelled")
 
     def reap(self) -> bool:
@@ -215,6 +229,8 @@ class Attempt:
         if self.status is None:  # given up on processes that are not ours to end, the job's own among them
             self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
         found = verdict(self.status, self.ended_by_us)
+        if self.spec.kind == "callable":
+            found = in_own_words(found, self.rundir)
         left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spec = self.spec
@@ -233,6 +249,7 @@ class Attempt:
             peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
             value=self.markers.result,
+            final=found.final,
         )
 
     def out_of_memory(self) -> EndedByUs | None:
@@ -251,14 +268,14 @@ class Attempt:
         self.log.close()
         log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
         start = {"start_method": self.start_method, "start_note": self.start_note}
-        return Result(token=self.spec.token, kind=kind, error=error, log=log, **start, **facts)  # type: ignore[arg-type]  # facts differ in type
+        return Result(token=self.spec.token, kind=kind, error=self.mask.text(error), log=log, **start, **facts)  # type: ignore[arg-type]  # facts differ in type
 
 
 def listen_to_signals() -> int:
     """Descriptor that becomes readable with the numbers of signals that came."""
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM, CANCEL_SIGNAL):
+    for number in (signal.SIGCHLD, CANCEL_SIGNAL):
         signal.signal(number, on_signal)
     return read
 
@@ -271,7 +288,10 @@ def lower_oom_score() -> int | None:
     """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
     back; None where only root may do this.
     """
-    fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
+    except PermissionError:
+        return None
     try:
         before = int(os.read(fd, 16))
         os.write(fd, OOM_SCORE)

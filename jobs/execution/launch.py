@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from jobs.core.records import Allocation, Outcome
 from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.execution.secrets import GivenSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,13 @@ class AttemptRef:
 class Launch:
     """All that is needed to run one attempt. Durations are seconds, moments aware UTC datetimes.
 
-    kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
+    kind: "script" (`body` is its text), "script_path" (an absolute path on this node), "command" (for the shell) or
+    "callable" (a name in the registry), which has a `model` ("process", "thread" or "async") and may be `pooled`.
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
+    secrets: of the job, given beside `env`. secrets_error: why they cannot be given, a sentence: then it is rejected.
+    parameters: the values of this run, complete; takes_parameters: whether its job declares any. parameters_error: why
+    there are no such values, a sentence: then it is rejected.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
     interpreter: absolute path of the Python that runs its scripts; "" for the service's own.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
@@ -50,9 +56,24 @@ class Launch:
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     upstream_results: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    takes_parameters: bool = False
+    parameters_error: str = ""
+    secrets: tuple[GivenSecret, ...] = ()
+    secrets_error: str = ""
     start_before: datetime | None = None
     fence: int | None = None
+    model: str = "process"
+    pooled: bool = False
+
+    @property
+    def hosted(self) -> str:
+        """In which way it runs in a host process: "async", "thread" or "pooled"; "" for what has a runner."""
+        if self.kind != "callable" or (self.model == "process" and not self.pooled):
+            return ""
+        return "pooled" if self.pooled else self.model
 
     @property
     def ref(self) -> AttemptRef:
@@ -89,7 +110,15 @@ class NotStarted:
     node_refused: bool = False
 
 
-Report = Started | Ended | NotStarted
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """It has ended as far as anybody cares, but its thread runs on. Ended follows when that has ended."""
+
+    ref: AttemptRef
+    outcome: Outcome
+
+
+Report = Started | Ended | NotStarted | Abandoned
 
 
 class RecoveryKind(StrEnum):

@@ -1,6 +1,7 @@
 """A warm, single-threaded Python that forks runners on request. Standard library only.
 
-Over a SOCK_SEQPACKET socket pair comes one message per request, the path of a run directory; back goes a JSON object
+Over a SOCK_SEQPACKET socket pair comes one message per request, the path of a run directory and, as ancillary data, the
+secrets of the attempt if it has any: see secrets.py. They are passed on, not read. Back goes a JSON object
 with the runner's `pid` and, as ancillary data, its pidfd and the read end of a pipe on which it tells when the job
 has started; or the `error` that forbade the fork. When the service is gone the socket ends and so does the launcher;
 runners live on.
@@ -23,6 +24,7 @@ from jobs.execution import moment
 from jobs.execution.rundir import CANCEL_SIGNAL
 from jobs.execution.runner import run
 from jobs.execution.spawn import close_all_but
+from jobs.execution.undumpable import hide_process
 
 DONE = object()
 REQUEST_BYTES = 8192  # a path has at most 4096
@@ -32,6 +34,7 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
     """Serve requests from socket `fd` until its other end is closed, or until it is found to be stale by a request,
     which then is as if it had not been made; then end the process. `meanwhile`: work, done while there are none.
     """
+    hide_process()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, CANCEL_SIGNAL):  # a runner is deaf until it is ready
         signal.signal(number, signal.SIG_IGN)
     ended = watch_children()
@@ -49,10 +52,13 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
         for ready, _ in poll.poll(0 if busy else None):
             if ready == ended:
                 reap(ended)
-            elif (path := service.recv(REQUEST_BYTES)) and not is_stale():
-                launch(service, os.fsdecode(path))
-            else:
+                continue
+            path, given, _, _ = socket.recv_fds(service, REQUEST_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+            if not path or is_stale():
                 os._exit(0)  # whatever a package has left running
+            launch(service, os.fsdecode(path), given)
+            for fd in given:
+                os.close(fd)
 
 
 def watch_children() -> int:
@@ -75,7 +81,7 @@ def reap(ended: int) -> None:
             return
 
 
-def launch(service: socket.socket, path: str) -> None:
+def launch(service: socket.socket, path: str, given: list[int]) -> None:
     told, tell = os.pipe2(os.O_CLOEXEC)
     try:
         pid = os.fork()
@@ -85,7 +91,7 @@ def launch(service: socket.socket, path: str) -> None:
         answer(service, {"error": f"{error.strerror} (errno {error.errno})"}, [])
         return
     if pid == 0:
-        become_runner(path, tell)
+        become_runner(path, tell, given)
     os.close(tell)
     fds = [told]
     try:
@@ -105,12 +111,14 @@ def answer(service: socket.socket, reply: dict[str, object], fds: list[int]) -> 
             os.close(fd)
 
 
-def become_runner(path: str, notes: int) -> NoReturn:
+def become_runner(path: str, notes: int, given: list[int]) -> NoReturn:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        close_all_but(notes)  # above all the socket: while a runner held it, the launcher's death would not show
-        run(path, notes)
+        close_all_but(
+            notes, *given
+        )  # above all the socket: while a runner held it, the launcher's death would not show
+        run(path, notes, *given)
         code = 0
     except BaseException:  # noqa: BLE001 whatever it is, it must not go on as a second launcher
         traceback.print_exc()

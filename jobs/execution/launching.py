@@ -14,6 +14,7 @@ from pathlib import Path
 
 from jobs.execution.environment import INTERPRETER
 from jobs.execution.limits import home
+from jobs.execution.secrets import GivenSecret, sealed
 
 logger = logging.getLogger(__name__)
 
@@ -80,12 +81,18 @@ class LauncherProcess:
             self.socket.close()
             raise
 
-    def ask(self, path: Path) -> None:
-        """Ask for a runner for the run directory `path`. LauncherGoneError if nobody is there to ask."""
+    def ask(self, path: Path, secrets: Sequence[GivenSecret] = ()) -> None:
+        """Ask for a runner for the run directory `path`. LauncherGoneError if nobody is there to ask. OSError if there
+        is no descriptor to pass the secrets by.
+        """
+        given = [sealed(secrets)] if secrets else []
         try:
-            self.socket.send(os.fsencode(path))
+            socket.send_fds(self.socket, [os.fsencode(path)], given)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise LauncherGoneError from error
+        finally:
+            for fd in given:
+                os.close(fd)
 
     def answer(self) -> Runner | Refused:
         """The next answer, in the order of asking; waits for it. LauncherGoneError if there will be none."""

@@ -20,7 +20,7 @@ from jobs.execution.spec import Spec
 LIBC = ctypes.CDLL(None, use_errno=True)
 IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30, "armv7l": 314, "i686": 289, "ppc64le": 273, "s390x": 282}
 IOPRIO_WHO_PROCESS, IOPRIO_CLASS_SHIFT = 1, 13
-IO_PRIORITIES = {"low": (2 << IOPRIO_CLASS_SHIFT) | 7, "idle": 3 << IOPRIO_CLASS_SHIFT}  # best effort, last; idle
+IO_PRIORITIES = {"normal": 0, "low": (2 << IOPRIO_CLASS_SHIFT) | 7, "idle": 3 << IOPRIO_CLASS_SHIFT}  # low: best effort
 
 
 class User(NamedTuple):
@@ -84,7 +84,7 @@ def take_on(limits: Limits) -> None:
     for file in limits.cgroups:
         with suppress(OSError):  # the runner sees that it is not there, takes it in, or says why not
             write(file, "0")
-    if limits.io_priority in IO_PRIORITIES:
+    if limits.io_priority != "normal":
         set_io_priority(limits.io_priority)
     if limits.max_file_bytes is not None:
         set_max_file(limits.max_file_bytes)
@@ -99,6 +99,7 @@ def set_max_file(count: int) -> None:
 
 
 def set_io_priority(name: str) -> None:
+    """Of the calling thread."""
     call = IOPRIO_SET.get(os.uname().machine)
     if call is None:
         raise StartError(f"I/O priority {name}", f"cannot be set on a machine of this kind ({os.uname().machine})")

@@ -97,7 +97,7 @@ class Line:
         while self._waiting and len(self._unanswered) < MAX_UNANSWERED:
             wanted = self._waiting[0]
             try:
-                self._running_launcher().ask(wanted.path)
+                self._running_launcher().ask(wanted.path, wanted.launch.secrets)
             except LauncherGoneError:
                 return  # its socket is readable now: _on_launcher comes here again
             except OSError as error:

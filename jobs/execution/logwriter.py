@@ -16,6 +16,7 @@ import struct
 import time
 from contextlib import suppress
 
+from jobs.execution.mask import Mask
 from jobs.execution.rundir import LOG, RunDir
 
 STDOUT, STDERR, NOTICE = 1, 2, 3  # a notice is the runner's own word on what it did to the job
@@ -31,11 +32,13 @@ SUFFIX_DATA, SUFFIX_INDEX = ".log", ".idx"
 class LogWriter:
     """Never raises for the disk's sake and never waits: what is refused is counted."""
 
-    def __init__(self, rundir: RunDir, cap_bytes: int) -> None:
+    def __init__(self, rundir: RunDir, cap_bytes: int, mask: Mask | None = None) -> None:
+        """`mask`: of the secrets, none of which is ever written."""
         self.end = 0  # offset after the last byte that the job printed
         self.lost_bytes = 0  # of these, how many the disk would not take
         self.error = ""  # what the disk said, the last time
         self._rundir = rundir
+        self._mask = mask or Mask(())
         self._dir = -1  # log/, made with the first output: most jobs of a busy node print nothing
         self._cap = cap_bytes
         self._segment_bytes = max(4096, min(SEGMENT_BYTES, cap_bytes // 4))
@@ -46,21 +49,33 @@ class LogWriter:
         self._in_line = False
         self._lines = 0  # line ends up to `end`
 
-    def write(self, stream: int, data: bytes) -> None:
-        """Take one read of `stream`. The start of a character whose rest is still to come waits for it."""
+    def write(self, stream: int, data: bytes) -> bytes:
+        """Take one read of `stream`. Returns what of it may be told, masked. The start of a character whose rest is
+        still to come waits for it.
+        """
+        told = self._mask.stream(stream, data)
+        self._take(stream, told)
+        return told
+
+    def flush(self, stream: int) -> bytes:
+        """The stream has ended: what waits is not the start of anything but just these bytes. Returns what of them was
+        not told before.
+        """
+        told = self._mask.flush(stream)
+        self._take(stream, told)
+        data, self._carry[stream] = self._carry[stream], b""
+        self._append(stream, data)
+        return told
+
+    def _take(self, stream: int, data: bytes) -> None:
         data = self._carry[stream] + data
         cut = len(data) - unfinished_bytes(data)
         self._carry[stream] = data[cut:]
         self._append(stream, data[:cut])
 
-    def flush(self, stream: int) -> None:
-        """The stream has ended: what waits is not the start of a character but just these bytes."""
-        data, self._carry[stream] = self._carry[stream], b""
-        self._append(stream, data)
-
     def notice(self, sentence: str) -> None:
         """A line of the runner's own, after a line break if the job has not made one."""
-        self._append(NOTICE, f"{chr(10) * self._in_line}[rota] {sentence}\n".encode())
+        self._append(NOTICE, f"{chr(10) * self._in_line}[rota] {self._mask.text(sentence)}\n".encode())
 
     def close(self) -> None:
         self.flush(STDOUT)

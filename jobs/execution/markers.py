@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from jobs.execution.mask import Mask
 from jobs.execution.rundir import PROGRESS, PROGRESS_FILE, RESULT_FILE, WORK, BrokenFileError, NotAFileError, RunDir
 
 MARK = b"::rota "
@@ -40,13 +41,14 @@ class Unclear(Exception):
 
 
 class Markers:
-    """Fed with standard output as it comes, however it is cut."""
+    """Fed with standard output as it comes, however it is cut, masked. `mask` is for the files."""
 
-    def __init__(self, rundir: RunDir, complain: Callable[[str], None]) -> None:
+    def __init__(self, rundir: RunDir, complain: Callable[[str], None], mask: Mask | None = None) -> None:
         self.result = ""
         self._progress: Progress | None = None
         self._rundir = rundir
         self._complain = complain
+        self._mask = mask or Mask(())
         self._complaints = 0
         self._open: bytes | None = b""  # the line that has begun, if it may be one of these
         self._written: Progress | None = None
@@ -101,6 +103,16 @@ class Markers:
         if self._complaints <= MOST_COMPLAINTS:
             self._complain(f"not understood: {what}")
 
+    def tell(self, progress: Progress) -> None:
+        """As if it had been printed."""
+        self._progress = progress._replace(text=progress.text[:LONGEST_TEXT])
+        self.write()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether progress was told that is not written yet."""
+        return self._progress != self._written
+
     def look(self) -> None:
         """At the files in which the job may say the same; the latest of either counts."""
         for name, take in ((PROGRESS_FILE, self.take_progress), (RESULT_FILE, self.take_result)):
@@ -113,7 +125,7 @@ class Markers:
     def _read(self, name: str) -> bytes | None:
         try:
             with os.fdopen(self._rundir.open(f"{WORK}/{name}", os.O_RDONLY), "rb") as file:
-                return file.read(LONGEST_RESULT + 1)
+                return self._mask.whole(file.read(LONGEST_RESULT + 1))
         except (OSError, NotAFileError):  # not there, or something that nobody can read
             return None
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, NotAFileError, RunDir, open_directory, take_back
+from jobs.execution import mounts
+from jobs.execution.foldertree import remove_tree
+from jobs.execution.rundir import FOLDER, OUTPUT, RunDir, open_directory, open_inner
 
 MOST_FILES = 1000
 MOST_LEVELS = 20
 MOST_SAID = 10
 UNTELLABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # in a name: no address and no page could have it
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class OutputFile(NamedTuple):
@@ -81,8 +81,12 @@ def open_output(path: str | os.PathLike[str], name: str) -> int:
 def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> None:
     """At the end of an attempt: keep what may be kept, remove the rest and say so. An empty folder goes."""
     try:
+        if remove_if_empty(rundir):
+            return
+        mounts.release(f"/proc/self/fd/{rundir.fd}/{OUTPUT}")
         fd = rundir.open(OUTPUT, os.O_RDONLY | os.O_DIRECTORY)
-    except (OSError, NotAFileError):  # the job has removed it
+    except OSError as error:
+        notice(f"outputs could not be looked through: {error}")
         return
     try:
         gone = trim(fd, cap_bytes)
@@ -91,13 +95,21 @@ def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> Non
         if len(gone) > MOST_SAID:
             notice(f"and {len(gone) - MOST_SAID} more outputs were not kept")
     except OSError as error:
-        notice(f"outputs could not be looked through: {error.strerror}")
+        notice(f"outputs could not be looked through: {error}")
     finally:
         os.close(fd)
+    remove_if_empty(rundir)
+
+
+def remove_if_empty(rundir: RunDir) -> bool:
+    """Remove the folder if it is empty; whether it is gone."""
     try:
         os.rmdir(OUTPUT, dir_fd=rundir.fd)
-    except OSError:
-        return  # it has something in it
+    except FileNotFoundError:
+        return True
+    except OSError:  # it has something in it
+        return False
+    return True
 
 
 def trim(fd: int, cap_bytes: int) -> list[str]:
@@ -114,7 +126,7 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
             os.unlink(name, dir_fd=fd)
             said.append(f"output {name!r} was not kept: it is no file")
         elif name.count("/") == MOST_LEVELS:
-            shutil.rmtree(name, dir_fd=fd)
+            remove_tree(f"/proc/self/fd/{fd}/{name}")
             said.append(f"output {name!r} was not kept: folders may be {MOST_LEVELS} deep")
     files.sort()
     while files and (total > cap_bytes or len(files) > MOST_FILES):
@@ -143,18 +155,3 @@ def walk(fd: int, under: str = "", level: int = 0) -> Iterator[tuple[str, os.sta
             finally:
                 os.close(inner)
         yield path, found
-
-
-def open_inner(name: str, at: int) -> int:
-    """Descriptor of a folder in `at`. The right that a job has taken from its owner, the owner takes back."""
-    try:
-        fd = os.open(name, FOLDER, dir_fd=at)
-    except PermissionError:
-        place = os.open(name, FOLDER | os.O_PATH, dir_fd=at)
-        try:
-            os.chmod(f"/proc/self/fd/{place}", PRIVATE_DIR)  # noqa: PTH101 by its name, it could be a link by now
-        finally:
-            os.close(place)
-        fd = os.open(name, FOLDER, dir_fd=at)
-    take_back(fd)
-    return fd

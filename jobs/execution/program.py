@@ -5,6 +5,7 @@ script       its text, as the job's interpreter runs a file; if its first line i
              Python, the file itself
 script_path  a .py file as the job's interpreter runs it, unless it is executable and has a `#!` of its own;
              anything else is exec'd as it is, and so needs its execute bit
+callable     our own script that loads the project and calls it
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from jobs.execution.rundir import SCRIPTS
 from jobs.execution.spec import Spec
 
 PYTHON_SCRIPT, OTHER_SCRIPT = "script.py", "script"
+CALLER = f"{__file__.rpartition('/execution/')[0]}/callables/run.py"
 SHELLS = ("/bin/bash", "/bin/sh")
 
 
@@ -50,7 +52,9 @@ def program_of(spec: Spec, rundir_path: str) -> Program:
         return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else Program(path, [path])
     if spec.kind == "script_path":
         return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
-    raise StartError(spec.kind, "is no kind of job; expected script, script_path or command")
+    if spec.kind == "callable":
+        return interpreted(spec, CALLER)
+    raise StartError(spec.kind, "is no kind of job; expected script, script_path, command or callable")
 
 
 def shell(command: str) -> Program:
@@ -101,10 +105,25 @@ def first_line(path: str) -> bytes:
 
 
 def explain_exec(program: Program, error: OSError) -> StartError:
-    """execve says "no such file" of a script whose interpreter is missing: name the one that is."""
-    if error.errno == errno.ENOENT and os.path.exists(program.file):  # noqa: PTH110 pathlib costs start-up
-        named = first_line(program.file).removeprefix(b"#!").strip().decode("utf-8", "replace")
-        return StartError(f"{named}, which the first line of {program.file} names", f"{error.strerror} (errno 2)")
+    """execve names the file where the interpreter of its first line is meant: say which of the two it is."""
+    named, reason = program.file, f"{error.strerror} (errno {error.errno})"
+    if interpreter := interpreter_of(program.file):
+        named = f"{interpreter.rstrip()}, which the first line of {program.file} names"
+        if interpreter.endswith("\r"):
+            return StartError(named, f"{reason}; that line ends with a carriage return: write line feeds only")
     if error.errno == errno.EACCES:
-        return StartError(program.file, f"{error.strerror} (errno {error.errno}); is it a file with the execute bit?")
-    return explained(program.file, error)
+        reason += "; is it a file with the execute bit?"
+    elif error.errno == errno.ENOEXEC:
+        reason += "; is it a program, or a script with #! and its interpreter in the first line?"
+    elif error.errno == errno.ENOENT and named == program.file and os.path.exists(named):  # noqa: PTH110 as below
+        reason += "; the file is there, what loads it is not: is it a program for this machine?"
+    return StartError(named, reason)
+
+
+def interpreter_of(path: str) -> str:
+    """Named by the first line of a file that may be executed itself; else nothing."""
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113 pathlib costs start-up
+        return ""
+    line = first_line(path)
+    words = line.removeprefix(b"#!").strip(b" \t").split(b" ")
+    return words[0].decode("utf-8", "replace") if line.startswith(b"#!") else ""

@@ -13,7 +13,9 @@ READ_BYTES = 65536  # what a pipe usually holds
 
 
 class Pump:
-    """Reads both pipes whenever they have something, so that the job never waits for a reader."""
+    """Reads both pipes whenever they have something, so that the job never waits for a reader. What the log may tell,
+    and no more, is passed on.
+    """
 
     def __init__(
         self, log: LogWriter, selector: selectors.BaseSelector, on_stdout: Callable[[bytes], object] = bool
@@ -43,14 +45,16 @@ class Pump:
         except BlockingIOError:
             return False
         if data:
-            self._log.write(stream, data)
-            if stream == STDOUT:
-                self._on_stdout(data)
+            self._pass_on(stream, self._log.write(stream, data))
             return True
-        self._log.flush(stream)
+        self._pass_on(stream, self._log.flush(stream))
         self._selector.unregister(fd)
         os.close(fd)
         return False
+
+    def _pass_on(self, stream: int, told: bytes) -> None:
+        if stream == STDOUT and told:
+            self._on_stdout(told)
 
     def drain(self) -> None:
         """Take what is left in the pipes, and no more than they hold: somebody who is not ours may go on writing."""
@@ -59,3 +63,4 @@ class Pump:
                 for _ in range(fcntl.fcntl(key.fd, fcntl.F_GETPIPE_SZ) // READ_BYTES + 1):
                     if not self.pump(key.fd, key.data):
                         break
+                self._pass_on(key.data, self._log.flush(key.data))

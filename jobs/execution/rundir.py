@@ -1,11 +1,11 @@
 """The files that service and runner agree on, in <data folder>/runs/<instance>/<attempt>-<token>/.
 
     spec.json     how to run it; written by the service before the launcher is asked
-    job/          the script, if the job is one
+    job/          the script, if the job is one, and the values of its parameters
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
-    cancel        its presence is the wish to end the attempt, for which the runner looks when it gets a SIGTERM;
-                  where it cannot be written, CANCEL_SIGNAL says the same to a runner that is alive
+    cancel        its presence is the wish to end the attempt, for a runner that begins later; one that is alive is told
+                  by CANCEL_SIGNAL
     log/          what the job printed, if anything: see log.py
     samples       cores and memory that it used, over its time: see samples.py
     progress.json how far it says to be: see markers.py
@@ -30,9 +30,12 @@ from typing import Any, Self
 SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
+PARAMETERS = f"{SCRIPTS}/parameters.json"
 PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
+ERROR_FILE = ".rota-error"  # there too, by a callable: see verdict.py
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 MAX_FILE_BYTES = 1 << 20
 MAX_SPEC_BYTES = 16 << 20  # an environment as large as exec takes, written in escapes
 NOT_ORDINARY = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a FIFO or a socket", errno.EISDIR: "a directory",
@@ -181,6 +184,21 @@ def open_directory(path: str) -> int:
     return fd
 
 
+def open_inner(name: str, at: int) -> int:
+    """Descriptor of a folder in `at`. The right that a job has taken from its owner, the owner takes back."""
+    try:
+        fd = os.open(name, FOLDER, dir_fd=at)
+    except PermissionError:
+        place = os.open(name, FOLDER | os.O_PATH, dir_fd=at)
+        try:
+            os.chmod(f"/proc/self/fd/{place}", PRIVATE_DIR)  # noqa: PTH101 by its name, it could be a link by now
+        finally:
+            os.close(place)
+        fd = os.open(name, FOLDER, dir_fd=at)
+    take_back(fd)
+    return fd
+
+
 def take_back(fd: int) -> None:
     """Give its owner the right to the directory again, if a job has taken it."""
     found = os.fstat(fd)
@@ -189,7 +207,7 @@ def take_back(fd: int) -> None:
 
 
 def open_as_directory(path: str) -> int:
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    return os.open(path, FOLDER)
 
 
 def sync(fd: int) -> None:

@@ -5,26 +5,30 @@ outlives it. Standard library only.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable
 
-from jobs.execution import cgroups
+from jobs.execution import cgroups, secretfiles
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
+from jobs.execution.foldertree import remove_tree
+from jobs.execution.mask import Mask
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
+from jobs.execution.secrets import GivenSecret, SecretsMissingError, unsealed
 from jobs.execution.spec import Result, Spec
 
 RESERVE_BYTES = 16_384
 RESULT_TRIES, RESULT_PAUSE_SECONDS = 300, 1.0  # a full or broken disk is given five minutes
 
 
-def run(path: str, notes: int) -> None:
-    """Run the attempt in `path`, unless somebody else may: see claim.py. `notes`: pipe to the service."""
+def run(path: str, notes: int, given: int | None = None) -> None:
+    """Run the attempt in `path`, unless somebody else may: see claim.py. `notes`: pipe to the service. `given`: its
+    secrets, sealed.
+    """
     os.setsid()
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
@@ -35,30 +39,43 @@ def run(path: str, notes: int) -> None:
     if claim_as_runner(rundir) is None:
         return
     reserve_result(rundir)
-    spec, result, make_room = live(rundir, notes)
+    spec, result, make_room = live(rundir, notes, given)
     report(rundir, result, make_room)
     if spec:
         cgroups.remove(spec.cgroups, spec.token)
     if spec and not spec.keep_workspace:
-        clear_workspace(f"{path}/{WORK}")
+        clear_workspace(rundir)
 
 
-def live(rundir: RunDir, notes: int) -> tuple[Spec | None, Result, Callable[[], bool]]:
-    """Whatever goes wrong in here, the attempt gets a result and nothing of it is left alive."""
+def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | None, Result, Callable[[], bool]]:
+    """Whatever goes wrong in here, the attempt gets a result, and nothing of it is left alive nor of its secrets."""
     spec = attempt = None
+    mask = Mask(())
     try:
         spec = Spec.from_json(rundir.read_json(SPEC) or {})
-        attempt = Attempt(rundir, spec, notes)
+        secrets = received(spec, given)
+        mask = Mask(one.value for one in secrets)
+        attempt = Attempt(rundir, spec, notes, secrets, mask)
         return spec, attempt.run(), attempt.log.drop_oldest
     except Exception as error:  # noqa: BLE001 the executor's border: everything becomes an outcome
         traceback.print_exc()
         end_all()
-        sentence = f"the runner failed, {type(error).__name__}: {error}"
+        sentence = mask.text(f"the runner failed, {type(error).__name__}: {error}")
         token = spec.token if spec else ""
         started_at = attempt.started_at if attempt else None
         refused = isinstance(error, OSError) and started_at is None
         result = Result(token, "lost", time.time(), sentence, started_at=started_at, node_refused=refused)
         return spec, result, lambda: False
+    finally:
+        if given is not None:
+            secretfiles.take_back(rundir.path)
+
+
+def received(spec: Spec, given: int | None) -> list[GivenSecret]:
+    secrets = [] if given is None else unsealed(given)
+    if spec.secrets and not secrets:
+        raise SecretsMissingError
+    return secrets
 
 
 # --- The result ---
@@ -77,13 +94,13 @@ def reserve_result(rundir: RunDir) -> None:
 
 def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> None:
     """Write the result; if the disk refuses even the space that was kept, by giving up old output, then by waiting.
-    OSError if nothing helped: then the attempt is found to be lost.
+    OSError if nothing helped: then the attempt is found to be lost, as where somebody has removed the run directory.
     """
     for _ in range(RESULT_TRIES):
         try:
             return rundir.write_json(RESULT, result.to_json(), durable=True)
         except FileNotFoundError:
-            raise  # somebody has removed the run directory
+            return print(f"{rundir.path} was removed while its attempt ran", file=sys.stderr)  # noqa: T201 a log
         except OSError as error:
             refusal = error
         if not make_room():
@@ -91,18 +108,15 @@ def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> Non
     raise refusal
 
 
-def clear_workspace(path: str) -> None:
+def clear_workspace(rundir: RunDir) -> None:
+    """By the descriptor: its job may have moved the run directory, and put a link in its place."""
+    path = f"/proc/self/fd/{rundir.fd}/{WORK}"
     try:
         os.rmdir(path)  # noqa: PTH106 pathlib costs start-up
+    except FileNotFoundError:  # the job has removed it
+        return
     except OSError:
-        remove_tree(path)
-
-
-def remove_tree(path: str) -> None:
-    """Remove it, though the job may have taken its own right to do so."""
-    try:
-        shutil.rmtree(path)
-    except PermissionError:
-        for folder, _, _ in os.walk(path):
-            os.chmod(folder, 0o700)  # noqa: PTH101 pathlib costs start-up
-        shutil.rmtree(path)
+        try:
+            remove_tree(path)
+        except OSError as error:
+            print(f"the workspace in {rundir.path} could not be removed: {error}", file=sys.stderr)  # noqa: T201 a log

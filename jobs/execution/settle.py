@@ -14,7 +14,7 @@ from typing import Any
 
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
-from jobs.execution import moment
+from jobs.execution import moment, secretfiles
 from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
 from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
@@ -28,6 +28,9 @@ class Holder:
     """The runner that is alive; `pidfd` belongs to whoever asked."""
 
     pidfd: int
+
+    def close(self) -> None:
+        os.close(self.pidfd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def outcome_of(result: Result) -> Outcome:
         peak_memory_bytes=result.peak_memory_bytes,
         descendants_ended=result.descendants_ended,
         result=result.value,
+        final=result.final,
     )
 
 
@@ -133,16 +137,20 @@ def lost(path: str, token: str, ended: int, why: str = "") -> Outcome:
 
     `ended`: how many processes the sweep has ended. `why`: if that is known already.
     """
+    secretfiles.take_back(path)
     at = started_facts(path).get("at")
     why = why or why_lost(path, ended)
-    result = Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended)
-    outcome = outcome_of(result)
+    return written(path, Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended))
+
+
+def written(path: str, result: Result) -> Outcome:
+    """The outcome, in place of whoever should have written it, if the disk lets us."""
     try:
         with RunDir(path) as rundir:
             rundir.write_json(RESULT, result.to_json(), durable=True)
     except (OSError, BrokenFileError) as error:
-        logger.warning("%s: that the attempt is lost could not be written: %s", path, error)
-    return outcome
+        logger.warning("%s: that the attempt has ended could not be written: %s", path, error)
+    return outcome_of(result)
 
 
 def why_lost(path: str, ended: int) -> str:
@@ -150,6 +158,8 @@ def why_lost(path: str, ended: int) -> str:
         with RunDir(path) as rundir:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
         restarted = spec.asked_at.boot_id != moment.boot_id()
+        if spec.hosted and not restarted:
+            return "was lost: the service ended while it ran, and what runs in its host process ends with it"
     except FileNotFoundError:
         return "was lost: its run directory was removed while it ran"
     except (BrokenFileError, FormatError, TypeError, AttributeError):  # whatever a job has made of it

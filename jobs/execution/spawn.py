@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 from jobs.execution.limits import LIBC, Limits, take_on
 from jobs.execution.program import Program, StartError, check_readable, explain_exec, explained
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 
@@ -84,6 +84,7 @@ def start_job(program: Program, around: Surroundings, fork: Callable[[Callable[[
 def become_job(program: Program, around: Surroundings, runner: int, tell: int, then: Become) -> None:
     """Returns if `then` does, with the job's surroundings in place."""
     try:
+        prctl(PR_SET_DUMPABLE, 1)  # the runner is not, and only an exec would undo that
         os.setsid()
         die_with(runner)
         tell = take_descriptors(around, tell)
@@ -119,10 +120,10 @@ def take_descriptors(around: Surroundings, tell: int) -> int:
     return ERROR_FD
 
 
-def close_all_but(kept: int) -> None:
-    """Close every descriptor but 0, 1, 2 and `kept`. Not by counting up to the limit, which may be a billion."""
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor but 0, 1, 2 and those `kept`. Not by counting up to the limit, which may be a billion."""
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 pathlib costs start-up
-        if int(name) not in (0, 1, 2, kept):
+        if int(name) not in (0, 1, 2, *kept):
             close_if_open(int(name))
 
 

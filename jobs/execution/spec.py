@@ -34,14 +34,17 @@ class Spec:
     """How to run one attempt. Durations are seconds, sizes bytes.
 
     kind: "script" (`body` is the name of its file in the run directory's job/), "script_path" (`body` is an absolute
-    path) or "command" (`body` is a shell command). cores: ids to pin the whole tree to, or None. working_directory:
-    absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
+    path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but
+    for a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None.
+    working_directory: absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after
+    this moment.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
     warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
-    service is root. cgroups: by controller the folder in which the attempt may have a cgroup, see cgroups.py.
+    service is root. secrets: by variable the name of the secret that it has; never a value. cgroups: by controller the
+    folder in which the attempt may have a cgroup, see cgroups.py. notices: said in the log before the job starts.
     """
 
     token: str
@@ -61,6 +64,7 @@ class Spec:
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     keep_workspace: bool = False
     cleanup_command: str = ""
     cleanup_after: list[str] = field(default_factory=list)
@@ -73,7 +77,10 @@ class Spec:
     max_processes: int | None = None
     max_file_bytes: int | None = None
     run_as: str = ""
+    secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+    hosted: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
@@ -94,6 +101,7 @@ class Result:
     node_refused: the machine did not give what the start needed.
     value: the JSON that the job gave as its result.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
+    final: it said that another attempt would not help.
     start_method: "warm" or "cold", as it was started, "" if it was not. start_note: why cold, where warm was wished.
     """
 
@@ -113,6 +121,7 @@ class Result:
     log: dict[str, Any] = field(default_factory=dict)
     start_method: str = ""
     start_note: str = ""
+    final: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from jobs.core.states import OutcomeKind
 from jobs.execution.environment import EnvironmentFileError
+from jobs.execution.hosting import Hosts
 from jobs.execution.launch import Launch, NotStarted, Report
 from jobs.execution.launching import LauncherProcess, Runner
 from jobs.execution.line import Answers, Line, Wanted
@@ -40,6 +41,7 @@ class Starter:
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
         cgroups: Mapping[str, str],
+        hosts: Hosts,
     ) -> None:
         """start_launcher: see Lines. environment: that of the job. python: the service's own. cgroups: see Spec."""
         self._loop = loop
@@ -49,7 +51,8 @@ class Starter:
         self._environment = environment
         self._python = python
         self._cgroups = cgroups
-        cold = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
+        self._hosts = hosts
+        cold = hosts.answers = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
         warm = Answers(self._on_forked, self._on_refused, self._again, self._again)
         self._lines = Lines(loop, start_launcher, python, cold, warm)
 
@@ -81,6 +84,9 @@ class Starter:
     def _begin(self, wanted: Wanted, reason: str) -> None:
         wanted.tries += 1
         launch = wanted.launch
+        if error := launch.parameters_error or launch.secrets_error:
+            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
+            return
         line, why_cold = self._line_for(wanted, reason)
         try:
             prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)
@@ -93,9 +99,11 @@ class Starter:
         else:
             line.add(wanted)
 
-    def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line, str]:
+    def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line | Hosts, str]:
         """Whom to ask, and why it will start cold where that is sure. A warm launcher's runner sees to the rest."""
         launch = wanted.launch
+        if launch.hosted:
+            return self._hosts, ""
         if launch.kind == "command" or launch.run.start == "cold":
             return self._lines.cold, ""
         if wanted.tries > 1:  # what a warm launcher was asked for once may be what ended it

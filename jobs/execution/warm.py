@@ -33,7 +33,7 @@ import signal
 import sys
 import zipimport
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain, compress, starmap
 from operator import call
@@ -52,8 +52,8 @@ RUN = PYTHON.PyRun_SimpleFileExFlags
 RUN.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
 
 
-def why_cold(spec: Spec, program: Program) -> str:
-    """Why the job may not be a fork of this process; "" if it may."""
+def why_cold(spec: Spec, program: Program, env: Mapping[str, str]) -> str:
+    """Why the job may not be a fork of this process; "" if it may. `env`: all of what it will have."""
     if spec.start == "cold":
         return "it is to start cold"
     if not program.checked:
@@ -66,11 +66,11 @@ def why_cold(spec: Spec, program: Program) -> str:
         return f"the warm launcher is another Python, {sys.executable}"
     if spec.run_as:
         return "it runs as another user"
-    if names := sorted(name for name, _ in fresh.shape_of(spec.env).items() ^ fresh.seen.shape.items()):
+    if names := sorted(name for name, _ in fresh.shape_of(env).items() ^ fresh.seen.shape.items()):
         return f"a Python reads {', '.join(dict.fromkeys(names))} when it starts"
     if 0 < spec.memory_limit_bytes < SMALL_BYTES:
         return "its memory limit is small, and a warm start begins with memory that it shares"
-    if sum(len(name) + len(value) for name, value in spec.env.items()) > LARGE:
+    if sum(len(name) + len(value) for name, value in env.items()) > LARGE:
         return "its environment is large"
     return "it is an archive" if is_archive(program.checked) else ""
 

@@ -16,7 +16,7 @@ from jobs.execution import cgroups
 from jobs.execution.launch import AttemptRef, Ended, NotStarted, Report, Started
 from jobs.execution.loop import Action, Loop
 from jobs.execution.prepare import path_of
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, BrokenFileError, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, RunDir
 from jobs.execution.settle import (
     NEVER_RAN,
     Gone,
@@ -31,7 +31,7 @@ from jobs.execution.settle import (
     utc,
 )
 from jobs.execution.spec import Result
-from jobs.execution.tree import Process
+from jobs.execution.tree import Process, is_traced
 
 
 class Watched:
@@ -61,6 +61,15 @@ class Watched:
     def go_on(self) -> None:
         """A stopped process takes a TERM only when it goes on; one that runs does not notice."""
         self.signal(signal.SIGCONT)
+
+    def cancel(self) -> None:
+        """By the signal that says all: the file may be where the runner does not see it, if its job has removed the run
+        directory or put another in its place. One that its job traces and holds can only be killed.
+        """
+        self.signal(CANCEL_SIGNAL)
+        self.go_on()
+        if is_traced(self.pidfd):
+            self.signal(signal.SIGKILL)
 
     def close(self) -> None:
         for fd in (self.pidfd, self.notes):
@@ -135,7 +144,7 @@ class Watcher:
         """The runner is gone: `again` if nothing says that it began."""
         found = read_result(self.path(ref))
         if isinstance(found, Result):
-            self._ended(ref, found)
+            self.ended(ref, found)
         elif isinstance(found, Gone):
             self.sweep(ref, found.why)
         elif again:
@@ -152,12 +161,12 @@ class Watcher:
         if isinstance(settled, Holder):
             self.adopt(ref, settled)
         elif isinstance(settled, Result):
-            self._ended(ref, settled)
+            self.ended(ref, settled)
         elif isinstance(settled, Gone):
             self.sweep(ref, settled.why)
         return settled
 
-    def _ended(self, ref: AttemptRef, result: Result) -> None:
+    def ended(self, ref: AttemptRef, result: Result) -> None:
         outcome = outcome_of(result)
         never = result.started_at is None
         self._report(NotStarted(ref, outcome, result.node_refused) if never else Ended(ref, outcome))
@@ -179,6 +188,21 @@ class Watcher:
                 return
         cgroups.remove(self._bases, ref.token)
         self._report(Ended(ref, lost(path, ref.token, len(ended), why)))
+
+    def sweep_all(self, find: Callable[[], list[Process]], then: Action) -> None:
+        """End what `find` finds, until it finds nothing; then `then`."""
+        while found := find():
+            kill(found)
+            with suppress(ProcessLookupError):
+                pidfd = os.pidfd_open(found[0].pid)
+                self._loop.on_readable(pidfd, partial(self._sweep_all_on, find, then, pidfd))
+                return
+        then()
+
+    def _sweep_all_on(self, find: Callable[[], list[Process]], then: Action, pidfd: int) -> None:
+        self._loop.no_longer(pidfd)
+        os.close(pidfd)
+        self._loop.insist(partial(self.sweep_all, find, then))
 
     def left_of(self, ref: AttemptRef) -> list[Process]:
         """What is alive of an attempt whose runner is gone."""
@@ -203,14 +227,9 @@ class Watcher:
                 ended = not watched and rundir.has(RESULT)  # while it is watched, only its job can have written one
                 if not (ended or rundir.has(CANCEL)):
                     os.close(rundir.open(CANCEL, os.O_WRONLY | os.O_CREAT))
-        except (OSError, BrokenFileError):
+        finally:
             if watched:
-                watched.signal(CANCEL_SIGNAL)
-                watched.go_on()
-            raise
-        if watched:
-            watched.signal(signal.SIGTERM)
-            watched.go_on()
+                watched.cancel()
 
     def nudge(self) -> None:
         """Have every runner go on that its job has stopped: it holds the job to no time limit, nor sees its end."""
@@ -220,8 +239,7 @@ class Watcher:
     def _pass_on(self, ref: AttemptRef) -> None:
         """A wish from before there was a pidfd to say so."""
         if (watched := self._watched.get(ref)) and self.is_cancelled(ref):
-            watched.signal(signal.SIGTERM)
-            watched.go_on()
+            watched.cancel()
 
     def is_cancelled(self, ref: AttemptRef) -> bool:
         with suppress(FileNotFoundError), RunDir(self.path(ref)) as rundir:

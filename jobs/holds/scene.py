@@ -179,7 +179,7 @@ def _limits(rules: LimitsChanged, jobs: Iterable[Job], flight: _Flight) -> Limit
 def _queued(row: models.Instance, job: Job, taken: Limits, kept: set[int | None]) -> Queued:
     """One for which a node keeps cores has waited long enough, whatever we think."""
     keys, rates = taken.that_bind(job.limits, job.rates)
-    needs = Needs(job.demand, keys, rates, row.job_id if row.serial else None)
+    needs = Needs(job.demand, keys, rates, alone=row.job_id if row.serial else None)
     queued_at = None if row.pk in kept else row.queued_at
     ready_at = row.retry_at if row.status == Status.RETRYING else None
     return Queued(row.pk, needs, job.expected_seconds, row.job_id, row.order_key or 0, queued_at, ready_at)

@@ -1,0 +1,1 @@
+"""What a job takes: parameters declared as JSON Schema, and the values that a run gets for them."""

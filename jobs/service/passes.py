@@ -9,7 +9,20 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError, transaction
 
-from jobs.core.decisions import Decision, Dismiss, Finish, Fire, Flag, Pause, Plan, Rearm, Start, Stop
+from jobs.core.decisions import (
+    Decision,
+    Dismiss,
+    Finish,
+    Fire,
+    Flag,
+    Pause,
+    Plan,
+    Prepare,
+    Rearm,
+    Start,
+    Stop,
+    Unprepare,
+)
 from jobs.core.engine import Engine
 from jobs.core.inputs import Input
 from jobs.core.port import Committed, Store
@@ -29,6 +42,7 @@ class Passed:
     finishes: list[Finish] = field(default_factory=list)
     refused_instances: set[int] = field(default_factory=set)
     refused_schedules: set[int] = field(default_factory=set)
+    preparations: list[Prepare | Unprepare] = field(default_factory=list)
     launches: list[Launch] = field(default_factory=list)
     wake_at: datetime | None = None
     dismissed: list[Dismiss] = field(default_factory=list)
@@ -38,9 +52,10 @@ class Passed:
         """Whether anything did, by a run or while it waited."""
         return bool(self.dismissed or self.finishes)
 
-    def add(self, decisions: Iterable[Decision], committed: Committed) -> None:
+    def add(self, plan: Plan, committed: Committed) -> None:
         refused = committed.refused_instances
-        for decision in decisions:
+        self.preparations += plan.preparations
+        for decision in plan.decisions:
             match decision:
                 case Start() if decision.instance_id not in refused:
                     self.starts.append(decision)
@@ -59,13 +74,13 @@ def run_pass(engine: Engine, store: Store, now: datetime, inputs: Iterable[Input
     passed = Passed()
     plan = engine.step(now, inputs, load)
     if not any(not isinstance(decision, Stop) for decision in plan.decisions):
-        passed.stops = [decision for decision in plan.decisions if isinstance(decision, Stop)]
+        passed.add(plan, Committed())
         passed.wake_at = plan.wake_at
         return passed
     with transaction.atomic():
         while True:
             committed = _commit(store, plan, now)
-            passed.add(plan.decisions, committed)
+            passed.add(plan, committed)
             following = engine.settle(committed)
             if not following:
                 break

@@ -9,19 +9,20 @@ from importlib.metadata import PackageNotFoundError, version
 from django.conf import settings
 
 from jobs import models
-from jobs.core.inputs import Began, Ended
-from jobs.execution import abilities
-from jobs.execution.launch import Report, Started
+from jobs.callables import discovery
+from jobs.core.inputs import Abandoned, Began, Ended
+from jobs.execution import abilities, launch
 from jobs.execution.local import LocalExecutor
-from jobs.service import registration
+from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
 from jobs.service.checkpoint import Checkpointer
 from jobs.service.deletions import Deletions
 from jobs.service.loop import EngineLoop, utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
+from jobs.service.retention import Retention
 from jobs.service.wakers import waker
-from jobs.store import wake
+from jobs.store import vault, wake
 from jobs.telemetry import recent
 from jobs.telemetry.cores import CoreLoad
 
@@ -35,16 +36,19 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
-        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing()))
+        told = (*capacity.notices, *abilities.missing(), *discovery.failures(), *vault.notices())
+        capacity = replace(capacity, notices=told)
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )
         self.executor = LocalExecutor(
             settings.DATA_DIR, self._reported, python=sys.executable, node=node_name, warm_imports=settings.WARM_IMPORTS
         )
+        registered.take_over(utc_now())
         self._notices = Notices()
         self._checkpointer = Checkpointer()
         self._deletions = Deletions()
+        self._retention = Retention(f"node:{node_name}")
         self._waker = waker(settings.DATA_DIR, self.mailbox.poke)
         self._engine = EngineLoop(
             self.node,
@@ -64,6 +68,7 @@ class Service:
         self._notices.open()
         self._checkpointer.open()
         self._deletions.open()
+        self._retention.open()
         self.executor.open()
         self._engine.start()
 
@@ -73,16 +78,19 @@ class Service:
         self._engine.stop()
         self._engine.join(STOP_SECONDS)
         self.executor.close()
+        self._retention.close()
         self._deletions.close()
         self._checkpointer.close()
         self._notices.close()
         self._waker.close()
 
-    def _reported(self, report: Report) -> None:
+    def _reported(self, report: launch.Report) -> None:
         """Called by the executor's thread."""
         ref = report.ref
-        if isinstance(report, Started):
+        if isinstance(report, launch.Started):
             self.mailbox.put(Began(ref.instance_id, ref.token, report.at))
+        elif isinstance(report, launch.Abandoned):
+            self.mailbox.put(Abandoned(ref.instance_id, ref.token, report.outcome))
         else:
             self.mailbox.put(Ended(ref.instance_id, ref.token, report.outcome))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import shutil
 from contextlib import suppress
 from datetime import datetime
 
@@ -11,13 +9,12 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from jobs.execution import runfolders
 from jobs.models import Backfill, Dependency, Instance, Job
 from jobs.store import backfills, definitions, removal, wishes, workflows
 from jobs.store.events import NewEvent, record
 from jobs.store.locks import once_more
 from jobs.store.wishes import CancelAnswer
-
-logger = logging.getLogger(__name__)
 
 
 @once_more
@@ -63,13 +60,8 @@ def finish(job_id: int, *, actor: str, now: datetime) -> tuple[int, int]:
 
 
 def remove_logs(instance_id: int) -> None:
-    """Its run directories. That they stay is logged: the rows are gone, so it is too late to refuse."""
-    try:
-        shutil.rmtree(settings.DATA_DIR / "runs" / str(instance_id))
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        logger.warning("The logs of instance %s could not be removed: %s", instance_id, error)
+    """Its run directories. What cannot be removed is logged: the rows are gone, so it is too late to refuse."""
+    runfolders.remove(settings.DATA_DIR / "runs" / str(instance_id))
 
 
 def _take_out(job_id: int, dependents: list[int], actor: str, now: datetime) -> None:

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from django.db.models import Case, Value, When
+from django.db.models.functions import StrIndex
+
 from jobs import models
 from jobs.callables import registry
 from jobs.core import records
 from jobs.core.graph import Graph, in_order
 from jobs.core.policies import UpstreamRule
 from jobs.core.states import Status
+from jobs.packages import BLOCK_MARK, key_of
 from jobs.store.limits import keys_of
 
+# Whether a script says of itself what it needs, without loading it: one may have a megabyte.
+_MARK = Case(When(kind=models.Job.Kind.SCRIPT, then=StrIndex("body", Value(BLOCK_MARK))), default=0)
 
-def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "") -> records.Job:
-    """The definition as decisions need it. `upstreams`: ids of the jobs that it waits for."""
+
+def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "", environment: str = "") -> records.Job:
+    """The definition as decisions need it. `upstreams`: ids of the jobs that it waits for. `environment`: its key."""
     return records.Job(
         id=row.pk,
         revision=row.revision,
@@ -45,17 +52,21 @@ def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "") ->
         pause_after_failures=row.pause_after_failures,
         failures_in_a_row=row.failures_in_a_row,
         cannot_run=cannot_run,
+        environment=environment,
     )
+
+
+UNREAD = ("body", "description", "parameters", "parameter_values")  # by the engine
 
 
 def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
-    rows = {row.pk: row for row in models.Job.objects.filter(pk__in=wanted).defer("body", "description")}
-    gone = _gone(row.pk for row in rows.values() if row.kind == models.Job.Kind.CALLABLE)
-    return [
-        job(rows[job_id], graph.upstreams(job_id), gone.get(job_id, "")) for job_id in in_order(rows, graph.upstreams)
-    ]
+    found = models.Job.objects.filter(pk__in=wanted).defer(*UNREAD).annotate(marked_at=_MARK)
+    rows = {row.pk: row for row in found}
+    keys = {row.pk: key_of(row, has_block=row.marked_at > 0) for row in found}
+    gone = _gone(row.pk for row in found if row.kind == models.Job.Kind.CALLABLE)
+    return [job(rows[pk], graph.upstreams(pk), gone.get(pk, ""), keys[pk]) for pk in in_order(rows, graph.upstreams)]
 
 
 def _gone(ids: Iterable[int]) -> dict[int, str]:

@@ -24,7 +24,7 @@ def remove_some_history(job_id: int) -> list[int]:
     # One node after the other: two that delete the same rows at once would wait for each other.
     list(Job.objects.select_for_update(no_key=True).filter(pk=job_id).values_list("pk"))
     ids = list(Instance.objects.filter(job_id=job_id, status__in=TERMINAL).values_list("pk", flat=True)[:PORTION])
-    _remove_ended(ids)
+    remove_ended(ids)
     return ids
 
 
@@ -36,13 +36,14 @@ def remove_instance(instance_id: int, *, actor: str, now: datetime) -> bool:
     # An attempt in flight has a process or may get one, whatever its instance says.
     if instance.status in LIVE or instance.attempts.exclude(status=AttemptStatus.ENDED).exists():
         return False
-    _remove_ended([instance_id])
+    remove_ended([instance_id])
     data = {"status": instance.status, "logical_at": instance.logical_at.isoformat()}
     record([NewEvent(now, "instance.deleted", instance.job_id, instance_id, actor=actor, data=data)])
     return True
 
 
-def _remove_ended(ids: list[int]) -> None:
+def remove_ended(ids: list[int]) -> None:
+    """Delete these rows, of which nothing is in flight, in the transaction of the caller."""
     # By hand, because a cascade would load every row to look for more.
     Instance.objects.filter(retry_of__in=ids).update(retry_of=None)
     Instance.objects.filter(blame__in=ids).update(blame=None)

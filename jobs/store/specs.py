@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from jobs.core.calendared import CalendarAction
 from jobs.core.catchup import CatchUp
 from jobs.core.daylight import Fold, Gap
 from jobs.core.policies import DEFAULT_POLICY, Overlap, UpstreamRule
 from jobs.core.records import Priority
-from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.core.running import USUAL_RUN, ExecutionModel, RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,15 @@ class ScheduleSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretUse:
+    """The secret `name` as the variable of a job: its value, or the path of a file that has it."""
+
+    variable: str
+    name: str
+    as_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """What runs, what it needs, what happens when it fails. Field names are those of the model Job.
 
@@ -49,8 +59,14 @@ class JobSpec:
     name: str
     kind: str
     body: str
+    execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parameter_values: dict[str, Any] = field(default_factory=dict)
+    python_version: str = ""
+    requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    secrets: tuple[SecretUse, ...] = ()
     cores: int = 1
     memory_mb: int = 0
     timeout_seconds: float | None = None
@@ -73,6 +89,9 @@ class JobSpec:
     not_before: str = ""
     run: RunOptions = USUAL_RUN
     keep_workspace: bool | None = None
+    keep_days: int | None = None
+    keep_failed_days: int | None = None
+    keep_instances: int | None = None
     tags: tuple[str, ...] = ()
     notify_email: str = ""
     notify_webhook: str = ""

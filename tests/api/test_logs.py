@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from jobs.execution.logwriter import STDOUT
@@ -144,3 +146,9 @@ def test_search_tells_when_there_is_more(api):
 def test_search_for_nothing_is_refused(api, address, problem):
     (fault,) = problem(api.get(f"{address}?search="), 422)["errors"]
     assert (fault["field"], fault["expected"]) == ("search", "1 to 200 characters in a line")
+
+
+def test_log_kept_no_longer_is_gone(api, address, settings):
+    shutil.rmtree(settings.DATA_DIR / "runs")
+    answer = api.get(address)
+    assert (answer.status_code, answer.json()["detail"]) == (410, "Its output is not kept any more.")

@@ -82,7 +82,7 @@ def test_a_context_is_no_parameter_and_is_given():
         (with_any, {}, "it takes **texts"),
         (positional, {}, "its parameter text is positional only"),
         (with_object, {}, "its parameter thing is annotated object"),
-        (unfit, {}, "the default of its parameter number does not fit"),
+        (unfit, {}, 'number: its default is "a", expected a whole number.'),
         (lambda: None, {}, "cannot be found again"),
         (asyncio.Lock.locked, {}, "cannot be found again"),
         (asyncio.Lock, {}, "expected a function"),

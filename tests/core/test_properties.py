@@ -5,6 +5,7 @@ import random
 import pytest
 
 from jobs.core.decisions import Start
+from jobs.core.packages import key_read_there
 from jobs.core.records import Priority, RetryPolicy
 from jobs.core.states import LIVE, AttemptStatus, OutcomeKind, Status
 from tests.core.world import World
@@ -40,6 +41,7 @@ class Checked(World):
     def tell(self, *inputs):
         known = [self.store.instances[instance_id] for instance_id in self.engine.known.instances]
         retry_at = {i.id: i.retry_at for i in known if i.status is Status.RETRYING}
+        there = {"", *self.prepared}
         plan = super().tell(*inputs)
         held = self.manager.holds()
         physical = [core for allocation in held.values() for core in allocation.cores]
@@ -54,6 +56,7 @@ class Checked(World):
             instance = self.store.instances[start.instance_id]
             assert instance.due_at <= self.now
             assert retry_at.get(start.instance_id, self.now) <= self.now
+            assert self.store.jobs[start.job_id].environment in there
         return plan
 
 
@@ -61,7 +64,7 @@ def step(world: Checked, rng: random.Random) -> list[int]:
     """One random thing happens. Returns the instances that it submitted."""
     running = sorted(world.engine.known.running)
     live = sorted(world.engine.known.instances)
-    match rng.choice(["submit", "delay", "end", "end", "begin", "cancel", "wait"]):
+    match rng.choice(["submit", "delay", "end", "end", "begin", "prepare", "cancel", "wait"]):
         case "submit" if len(live) < 60:
             return [world.submit(rng.randint(1, 8))]
         case "delay" if len(live) < 60:
@@ -70,6 +73,8 @@ def step(world: Checked, rng: random.Random) -> list[int]:
             world.end(rng.choice(running), rng.choice(ENDS), seconds=rng.uniform(0.1, 9))
         case "begin" if running:
             world.begin(rng.choice(running))
+        case "prepare" if world.preparing:
+            world.prepare(rng.choice(world.preparing))
         case "cancel" if live and rng.random() < 0.3:
             world.cancel(rng.choice(live))
         case _:
@@ -81,6 +86,8 @@ def let_all_end(world: Checked) -> None:
     for _ in range(5_000):
         for instance_id in sorted(world.engine.known.running):
             world.end(instance_id)
+        for key in [*world.preparing]:
+            world.prepare(key)
         if not world.engine.known.instances:
             break
         world.wait(5)
@@ -98,12 +105,14 @@ def test_random_steps_keep_every_promise(seed):
             priority=rng.choice(list(Priority)),
             timeout_seconds=rng.choice([None, 5.0, 50.0]),
             retry=RetryPolicy(rng.randint(0, 2), delay_seconds=3, jitter=False),
+            environment=rng.choice(["", "one", "another", key_read_there(job_id, 1)]),
         )
     accepted = [instance_id for _ in range(STEPS) for instance_id in step(world, rng)]
     let_all_end(world)
     assert [i for i in accepted if world.instance(i).status in LIVE] == []
     assert world.manager.free_slots == world.manager.slots
     assert world.manager.free_memory_mb == 2000
+    assert (world.preparing, world.prepared) == ([], set())
     tokens = [start.token for start in world.starts]
     assert len(tokens) == len(set(tokens))
     assert len(world.starts) == len(world.store.attempts)

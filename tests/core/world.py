@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from jobs.core.cores import CoreManager
-from jobs.core.decisions import Plan, Start, Stop
+from jobs.core.decisions import Plan, Prepare, Start, Stop, Unprepare
 from jobs.core.engine import Engine
-from jobs.core.inputs import Began, Ended, Input, InstanceGone, InstanceSeen, JobChanged, ScheduleChanged
+from jobs.core.inputs import Began, Ended, Input, InstanceGone, InstanceSeen, JobChanged, Prepared, ScheduleChanged
 from jobs.core.memory import MemoryStore
 from jobs.core.order import make_order
 from jobs.core.policies import DEFAULT_POLICY, FirePolicy
@@ -32,6 +32,8 @@ class World:
     starts: list[Start] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
+    preparing: list[str] = field(default_factory=list)
+    prepared: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         order = make_order(self.order, self.weights)
@@ -76,6 +78,12 @@ class World:
     def begin(self, instance_id: int) -> Plan:
         return self.tell(Began(instance_id, self.engine.known.running[instance_id].token, self.now))
 
+    def prepare(self, key: str) -> Plan:
+        """The environment is there now, or cannot be."""
+        self.preparing.remove(key)
+        self.prepared.add(key)
+        return self.tell(Prepared(key))
+
     def wait(self, seconds: float) -> Plan:
         self.now += timedelta(seconds=seconds)
         return self.tell()
@@ -83,6 +91,8 @@ class World:
     def tell(self, *inputs: Input) -> Plan:
         """One pass: step, commit, and a further one for what followed from the commit."""
         plan = self.engine.step(self.now, inputs)
+        for wanted in plan.preparations:
+            self._see_to(wanted)
         committed = self.store.commit(plan.decisions, self.now)
         refused = committed.refused_instances
         following = [*self.engine.settle(committed), *self._as_it_is(refused)]
@@ -92,6 +102,14 @@ class World:
         if following:
             self.tell(*following)
         return plan
+
+    def _see_to(self, wanted: Prepare | Unprepare) -> None:
+        if isinstance(wanted, Prepare):
+            assert wanted.key not in [*self.preparing, *self.prepared]
+            self.preparing.append(wanted.key)
+        else:
+            self.prepared.discard(wanted.key)
+            self.preparing = [key for key in self.preparing if key != wanted.key]
 
     def _as_it_is(self, instance_ids: Iterable[int]) -> list[Input]:
         known = self.store.instances

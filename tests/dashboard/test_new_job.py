@@ -212,6 +212,23 @@ def test_what_goes_wrong_is_stored(visitor):
     assert (job.notify_email, job.notify_webhook) == ("a@b.example", "https://x.example/h")
 
 
+def test_what_is_kept_is_stored(visitor):
+    assert 'placeholder="90"' in visitor.get("/jobs/new/").content.decode()
+    send(visitor, keep_days="0", keep_failed_days="400", keep_instances="50")
+    job = Job.objects.get()
+    assert (job.keep_days, job.keep_failed_days, job.keep_instances) == (0, 400, 50)
+    page = visitor.get(f"/jobs/{job.pk}/edit/").content.decode()
+    assert 'name="keep_failed_days" type="text" inputmode="numeric" value="400"' in page
+
+
+@pytest.mark.parametrize(("field", "given"), [("keep_days", "-1"), ("keep_failed_days", "x"), ("keep_instances", "0")])
+def test_what_cannot_be_kept_is_refused_in_its_fold(visitor, field, given):
+    response = send(visitor, **{field: given})
+    [(name, [sentence])] = field_errors(response).items()
+    assert (name, response.context["open_folds"]) == (field, ["kept"])
+    assert "expected a whole number from" in sentence
+
+
 def test_script_can_come_from_a_file(visitor):
     file = SimpleUploadedFile("night.py", "\ufeffprint('\N{ROCKET}')\r\n".encode())
     send(visitor, script_content="", script_file=file)

@@ -9,9 +9,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from dashboard.live.places import path_of
+from jobs.core.retention import Ended
+from jobs.execution import keeping
 from jobs.models import Instance, Schedule
 from tests.dashboard.outputs import printed
-from tests.dashboard.places import NAUGHTY, end, make_job, make_node, make_running, make_waiting, tell
+from tests.dashboard.places import NAUGHTY, THEN, end, make_job, make_node, make_running, make_waiting, tell
 
 pytestmark = pytest.mark.django_db
 
@@ -201,6 +203,28 @@ def test_cancelled_while_waiting_never_started(visitor):
 def test_ended_instance_without_its_log_promises_none(visitor):
     instance = end(make_running(make_job(), make_node()))
     assert "Its output is not kept any more." in text(visitor, f"/instances/{instance.pk}/")
+
+
+def test_log_that_made_room_says_so(visitor, settings):
+    instance = end(make_running(make_job(), make_node()))
+    run = Ended(instance.pk, instance.status, instance.ended_at)
+    keeping.write(settings.DATA_DIR, keeping.Kept().making_room(run, instance.ended_at))
+    sentence = f"Its log was removed on {instance.ended_at:%Y-%m-%d} to make room (ROTA_KEEP_RUNS_MB)."
+    assert sentence in text(visitor, f"/instances/{instance.pk}/")
+    refused = visitor.get(f"/instances/{instance.pk}/log/download/")
+    assert (refused.status_code, sentence in refused.content.decode()) == (410, True)
+
+
+def test_node_tells_what_its_runs_take(visitor, settings):
+    node = make_node()
+    kept = keeping.Kept(
+        "node:atlas", THEN.isoformat(), 5 * 2**20, THEN.isoformat(), {"instances": 1200, "bytes": 2**20}
+    )
+    keeping.write(settings.DATA_DIR, kept)
+    shown = text(visitor, f"/nodes/{node.pk}/")
+    assert "Run directories 5.0 MB of ended runs" in shown
+    assert "Last removed 1,200 runs, 1.0 MB" in shown
+    assert "Run directories" not in text(visitor, f"/nodes/{make_node('other').pk}/")
 
 
 def test_facts_tell_what_was_measured(visitor):

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from jobs.execution import log
-from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
+from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, STARTED, RunDir
 from jobs.execution.spec import Result
 from jobs.execution.tree import marked, process
 from tests.waiting import DEADLINE_SECONDS, until
@@ -65,7 +65,7 @@ class Running:
 
     def cancel(self):
         (Path(self.path) / CANCEL).touch()
-        signal.pidfd_send_signal(self.pidfd, signal.SIGTERM)
+        signal.pidfd_send_signal(self.pidfd, CANCEL_SIGNAL)
 
     def result(self):
         assert ended(self.pidfd), "the runner did not end"

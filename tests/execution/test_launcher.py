@@ -74,7 +74,7 @@ def test_refused_fork_is_an_answer(monkeypatch):
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(os, "fork", Mock(side_effect=BlockingIOError(11, "Resource temporarily unavailable")))
     with ours, theirs:
-        launcher_process.launch(theirs, "/any")
+        launcher_process.launch(theirs, "/any", [])
         assert json.loads(ours.recv(4096)) == {"error": "Resource temporarily unavailable (errno 11)"}
 
 
@@ -98,7 +98,8 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert "jobs.execution.runner" in names
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
-        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "ending", "fresh", "launcher", "limits",
-                     "logwriter", "markers", "moment", "outputs", "preload", "program", "pump", "rundir", "runner",
-                     "samples", "shelf", "spawn", "spec", "titles", "tree", "usage", "verdict", "warm")
+        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending", "foldertree",
+                     "fresh", "launcher", "limits", "logwriter", "markers", "mask", "masking", "moment", "mounts",
+                     "outputs", "preload", "program", "pump", "rundir", "runner", "samples", "secretfiles", "secrets",
+                     "shelf", "spawn", "spec", "titles", "tree", "undumpable", "usage", "verdict", "warm")
     }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from jobs.core.states import OutcomeKind
 from jobs.execution import log
 from jobs.execution.rundir import RESULT, STARTED, BrokenFileError, RunDir
+from jobs.execution.settle import started_facts
 from jobs.execution.tree import marked, process
 from tests.execution.running import is_alive
 from tests.waiting import until
@@ -151,3 +152,35 @@ def test_nudged_launcher_starts_again(node):
     ref = node.launch(instance_id=2)
     node.executor.nudge()
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS
+
+
+# --- Out of reach ---
+
+HOLDS_ITS_RUNNER = """
+import ctypes, os, time
+libc, runner = ctypes.CDLL(None), os.getppid()
+print("held" if libc.ptrace(0x4206, runner, 0, 0) == libc.ptrace(0x4207, runner, 0, 0) == 0 else "free", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("gone", ["rm -r $OLDPWD", "mv $OLDPWD $OLDPWD.b", "mv $OLDPWD $OLDPWD.b; mkdir $OLDPWD"])
+def test_job_without_its_run_directory_is_cancelled(node, tmp_path, gone):
+    """The wish was a file in a directory that its runner did not have."""
+    ref = node.launch(f"cd ..; cd /; {gone}; touch '{tmp_path}/gone'; exec sleep 600")
+    until((tmp_path / "gone").exists)
+    node.executor.cancel(ref)
+    node.outcome(ref)
+    assert marked(ref.token, None) == []
+
+
+def test_job_that_holds_its_runner_is_cancelled(node):
+    """It stood still under ptrace, where a process takes no signal, until its job would end."""
+    ref = node.launch(HOLDS_ITS_RUNNER, kind="script")
+    facts = until(lambda: started_facts(node.path(ref)))
+    until(lambda: "e" in node.text(ref) or process(process(facts["pid"]).parent).state == "t")
+    if "free" in node.text(ref):
+        pytest.skip("this user may trace nobody")
+    node.executor.cancel(ref)
+    assert node.outcome(ref).kind == OutcomeKind.LOST
+    assert marked(ref.token, None) == []

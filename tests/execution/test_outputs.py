@@ -115,3 +115,18 @@ def test_what_lies_too_deep_is_not_kept(left):
     (left / "b").write_text("1")
     assert settled(left)[0].endswith("was not kept: folders may be 20 deep")
     assert [path.name for path in left.rglob("*") if path.is_file()] == ["b"]
+
+
+def test_what_lies_far_too_deep_costs_the_attempt_nothing(left):
+    """Its runner failed over it, and the attempt was lost."""
+    at = os.open(left, os.O_RDONLY)
+    for _ in range(2000):
+        os.mkdir("d", dir_fd=at)
+        inner = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    (left / "b").write_text("1")
+    [said] = settled(left)
+    assert said.endswith("was not kept: folders may be 20 deep")
+    assert [one.name for one in listed(left.parent)] == ["b"]

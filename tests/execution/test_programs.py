@@ -1,6 +1,9 @@
 """Scripts, files and commands are run as documented; what cannot be started says why."""
 
 import sys
+from pathlib import Path
+
+import pytest
 
 from jobs.execution import moment
 from jobs.execution.rundir import WORK
@@ -58,6 +61,43 @@ def rejected(running, *words):
 def test_missing_interpreter_is_named(attempt):
     script = "#!/usr/bin/nosuchinterp\necho hi\n"
     assert rejected(attempt(script, "script"), "/usr/bin/nosuchinterp", "No such file or directory (errno 2)")
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda path: path.mkdir(), "Permission denied (errno 13); is it a file with the execute bit?"),
+        (lambda path: path.touch(), "Permission denied (errno 13); is it a file with the execute bit?"),
+        (lambda path: path.symlink_to(path), "Too many levels of symbolic links (errno 40)"),
+        (lambda path: path.touch(0o755), "Exec format error (errno 8); is it a program,"),
+    ],
+    ids=["directory", "no execute bit", "loop of links", "empty"],
+)
+def test_odd_interpreter_is_named(attempt, tmp_path, make, says):
+    """The script itself was said to be at fault."""
+    make(tmp_path / "interp")
+    assert rejected(attempt(f"#!{tmp_path}/interp -x\n", "script"), f": {tmp_path}/interp, which the first line", says)
+
+
+def test_carriage_return_after_the_interpreter_is_named(attempt):
+    """The sentence said that /bin/sh is not there."""
+    running = attempt("#!/bin/sh\r\necho hi\r\n", "script")
+    assert rejected(running, ": /bin/sh, which the first line", "ends with a carriage return: write line feeds only")
+
+
+@pytest.mark.parametrize("content", [b"echo hi\n", bytes(range(256)), b"", "#!/bin/sh\n".encode("utf-16")])
+def test_what_is_no_program_says_what_would_be(attempt, tmp_path, content):
+    (file := tmp_path / "it").write_bytes(content)
+    file.chmod(0o755)
+    assert rejected(attempt(str(file), "script_path"), f"{file}: Exec format error (errno 8); is it a program, or")
+
+
+def test_program_without_its_loader_is_named(attempt, tmp_path):
+    (file := tmp_path / "it").write_bytes(Path("/bin/true").read_bytes().replace(b"/ld-linux", b"/no-linux"))
+    file.chmod(0o755)
+    assert rejected(
+        attempt(str(file), "script_path"), f"{file}: No such file", "the file is there, what loads it is not"
+    )
 
 
 def test_missing_python_is_named(attempt):

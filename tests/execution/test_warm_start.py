@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from contextlib import closing
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,9 +38,11 @@ def why(monkeypatch, tmp_path):
     script = tmp_path / "main.py"
     script.touch()
 
-    def why(program=None, interpreter=sys.executable, env=SHAPE, **fields):
+    def why(program=None, interpreter=sys.executable, env=SHAPE, secrets=None, **fields):
         spec = Spec("t", 1, 1, "script_path", str(script), interpreter, dict(env), None, **fields)
-        return warm.why_cold(spec, program or Program(interpreter, [interpreter, str(script)], str(script)))
+        return warm.why_cold(
+            spec, program or Program(interpreter, [interpreter, str(script)], str(script)), {**env, **(secrets or {})}
+        )
 
     return why
 
@@ -54,6 +57,10 @@ def test_plain_script_may_start_warm(why):
 )
 def test_variable_that_shapes_python_starts_cold(why, name):
     assert why(env={**SHAPE, name: "x"}) == f"a Python reads {name} when it starts"
+
+
+def test_secret_that_shapes_python_starts_cold(why):
+    assert why(secrets={"LD_AUDIT": "x"}) == "a Python reads LD_AUDIT when it starts"
 
 
 def test_changed_or_missing_shape_starts_cold(why):
@@ -205,7 +212,7 @@ def test_start_that_fails_warm_begins_cold(monkeypatch):
     monkeypatch.setattr(attempt, "start_job", start)
     monkeypatch.setattr(attempt, "why_cold", lambda *_: "")
     one = attempt.Attempt.__new__(attempt.Attempt)
-    one.spec = one.around = None
+    one.spec, one.around = None, Mock(env={})
     assert one.fork(None) == "its warm start failed: python: OSError: no such call"
     assert one.job == 7
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ninja import Schema
 
 from jobs.api.answers.moment import Moment
@@ -15,13 +17,21 @@ class CreatedJob(Schema):
     instance_id: int | None
 
 
+class UsedSecret(Schema):
+    name: str
+    variable: str
+    file: bool
+
+
 class ListedJob(Schema):
     job_id: int
     name: str
     description: str
     kind: str
+    execution_model: str
     python_version: str
     requirements: list[str]
+    secrets: list[UsedSecret]
     cpu_cores_required: int
     memory_mb_required: int
     timeout_seconds: float | None
@@ -75,6 +85,9 @@ class ListedJob(Schema):
     cleanup_after: list[str]
     cleanup_timeout_seconds: float
     keep_workspace: bool | None
+    keep_days: int | None
+    keep_failed_days: int | None
+    keep_instances: int | None
     notify_email: str
     notify_webhook: str
     paused: bool
@@ -91,6 +104,9 @@ class FullJob(ListedJob):
     script_content: str | None
     script_path: str | None
     command: str | None
+    parameters: dict[str, Any]
+    parameter_values: dict[str, Any]
+    callable: str | None
     environment: dict[str, str]
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import BaseCommand, call_command
 from django.db import connection, transaction
 
-from jobs import examples
+from jobs.examples import loading
 from scheduler_site import preflight
 from scheduler_site.collected import collect_static_files
 
@@ -65,5 +65,5 @@ def first_start() -> str:
             return ""
         password = secrets.token_urlsafe(12)
         users.create_superuser("admin", password=password)
-        examples.load()
+        loading.load()
     return password

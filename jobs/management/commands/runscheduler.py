@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
 
+from jobs.execution.undumpable import hide_process
 from jobs.models import Node
 from jobs.service import logs
 from jobs.service.capacity import measure
@@ -37,6 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         host, port, web = options["bind"], options["port"], not options["no_web"]
+        hide_process()
         preflight.check_data_folder(settings.DATA_DIR)
         with preflight.hold_service_lock(settings.DATA_DIR / "service.lock"):
             if web:
