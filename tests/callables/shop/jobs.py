@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+from django.conf import settings
+
 from jobs.callables import job
 from jobs.callables.errors import NonRetryableError
 
@@ -221,3 +223,14 @@ def thread_in_thread() -> None:
     inner = threading.Thread(target=print, args=("nobody's line",))
     inner.start()
     inner.join()
+
+
+@job
+async def async_sleeps() -> None:
+    """As time.sleep(30) does, but no longer than its test lasts."""
+    wait_here_for(f"{settings.DATA_DIR}/free")
+
+
+@job
+async def async_exits() -> None:
+    os._exit(3)
