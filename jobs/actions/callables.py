@@ -14,7 +14,7 @@ from jobs.store.specs import JobSpec
 MOST_NAMED = 10
 # What is about a process as a whole, by the API's names.
 OF_A_PROCESS = (
-    "memory_mb_required", "environment", "keep_workspace", "retry_only_exit_codes", "retry_never_exit_codes",
+    "memory_mb_required", "environment", "secrets", "keep_workspace", "retry_only_exit_codes", "retry_never_exit_codes",
     *RUN_FIELDS,
 )  # fmt: skip
 

@@ -7,10 +7,12 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES, KIND_OF
+from jobs.actions.grants import raw_of_uses
 from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
+from jobs.store import secrets
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
 
@@ -24,22 +26,26 @@ SAME = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
     "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
-    "notify_email", "notify_webhook",
+    "notify_email", "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
+LARGE = ("parameters", "parameter_values", "environment")  # beside the body
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
-    """Unless `whole`, without the fields that may be large, which a list does not load: body and environment."""
+    """Unless `whole`, without the fields that may be large, which a list does not load: `LARGE`."""
     return JobSpec(
         name=job.name,
         kind=job.kind,
         body=job.body if whole else "",
         execution_model=job.execution_model,
         description=job.description,
+        parameters=dict(job.parameters) if whole else {},
+        parameter_values=dict(job.parameter_values) if whole else {},
         python_version=job.python_version,
         requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
+        secrets=secrets.uses_of(job),
         cores=job.cores,
         memory_mb=job.memory_mb,
         timeout_seconds=job.timeout_seconds,
@@ -81,6 +87,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         **{name: _plain(getattr(spec, name)) for name in SAME},
         **{name: _plain(getattr(spec.run, name)) for name in RUN_FIELDS},
         **body,
+        "secrets": raw_of_uses(spec.secrets),
         "kind": KIND_OF[Job.Kind(spec.kind)],
         "cpu_cores_required": spec.cores,
         "memory_mb_required": spec.memory_mb,
@@ -122,6 +129,8 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
+        if spec.kind == Job.Kind.CALLABLE or patch.get("callable"):  # it takes what its signature says
+            raw |= dict.fromkeys(("parameters", "parameter_values"))
         raw["cpu_cores_required"] = spec.cores or None  # none is right for what shares a process, and for nothing else
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(OF_TYPE)

@@ -23,7 +23,8 @@ from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
 from jobs.actions.upstreams import check_workflow
-from jobs.models import Instance, Job, Schedule
+from jobs.models import Instance, Job, Schedule, Secret
+from jobs.parameters.values import lacking
 from jobs.store import definitions, wishes, workflows
 from jobs.store.locks import once_more
 from jobs.store.schedules import due_at_once
@@ -58,8 +59,8 @@ def create_job(
     """Store a job. A `once` without a date runs at once, unless `start` is off, and so does what is wished to begin so.
 
     What waits for other jobs does not: it runs with them. `raw` is as for `read_job`. `lenient`: a `once` whose moment
-    has passed by no more than its misfire grace runs at once too; it is refused otherwise. Raises InvalidInput with
-    nothing stored.
+    has passed by no more than its misfire grace runs at once too; it is refused otherwise. What lacks a value that a
+    run must have waits for somebody to give it. Raises InvalidInput with nothing stored.
     """
     spec = check_new_job(raw, now=now, lenient=lenient)
     try:
@@ -70,8 +71,11 @@ def create_job(
             first = due_at_once(spec.schedule, now) if spec.schedule else None
             job = definitions.insert(spec, actor=actor, now=now, first=first)
             instance = None
-            if first is not None or (spec.schedule is None and start and not spec.upstreams):
+            ready = not lacking(spec.parameters, spec.parameter_values)
+            if first is not None or (spec.schedule is None and start and ready and not spec.upstreams):
                 instance = wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=first)
+    except Secret.DoesNotExist as gone:
+        raise _secret_gone(str(gone)) from None
     except IntegrityError:
         # Two at once: both found the name free, and the database let one of them have it.
         if Job.objects.filter(name=spec.name).exists():
@@ -108,6 +112,8 @@ def change_job(
             return Changed(job_id, changed, tuple(shared.values()))
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
+    except Secret.DoesNotExist as gone:
+        raise _secret_gone(str(gone)) from None
     except IntegrityError:
         if Job.objects.exclude(pk=job_id).filter(name=spec.name).exists():
             raise _name_taken(spec.name) from None
@@ -160,6 +166,11 @@ def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelle
         if portion < CANCELLED_AT_ONCE:
             break
     return WaitingCancelled(job_id, cancelled)
+
+
+def _secret_gone(name: str) -> InvalidInput:
+    sentence = f"The secret {shown(name)} was deleted at this moment; make it again, or leave it out."
+    return InvalidInput([Problem("secrets", shown(name), "the name of a secret", sentence)])
 
 
 def _name_taken(name: str) -> InvalidInput:

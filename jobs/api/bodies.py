@@ -38,10 +38,15 @@ class JobFields(ScheduleFields):
     script_content: Text = Field(None, description="The text of a Python script.")
     script_path: Text = Field(None, description="The absolute path of a script on the node.")
     command: Text = Field(None, description="A line for the shell.")
+    parameters: dict[str, Any] = Field({}, description="JSON Schema of an object: what a run takes, and of which kind.")
+    parameter_values: dict[str, Any] = Field({}, description="For runs that do not say their own; masked by name.")
     callable: Text = Field(None, description="The name of a function that an app's jobs.py registers.")
     python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
     requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
+    secrets: list[str | dict[str, Any]] = Field(
+        [], description="Names of secrets, or objects with `name`, `variable` and `file` (true: the path of a file)."
+    )
     cpu_cores_required: int | None = Field(None, ge=0, description="1 unless given; async and thread callables: 0.")
     memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
     timeout_seconds: float | None = Field(None, gt=0)
@@ -83,6 +88,10 @@ class JobFields(ScheduleFields):
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
 
 
+class RunFields(Schema):
+    parameters: dict[str, Any] | None = Field(None, description="Values for this run; the job's for those left out.")
+
+
 class CalendarFields(Schema):
     name: str = Field(description="1 to 100 characters, unlike that of any other calendar.")
     timezone: Text = Field(None, description="IANA name; UTC unless given.")
@@ -107,6 +116,14 @@ class LimitFields(Schema):
     burst: int | None = Field(None, ge=1, description="Starts at once after a pause, of a rate; 1 unless given.")
 
 
+class SecretFields(Schema):
+    name: str = Field(description="1 to 100 letters, digits, and any of _.- inside; stays as it is.")
+    description: str = ""
+    value: str = Field(
+        description="At most 65,536 bytes as UTF-8. Never answered.", json_schema_extra={"writeOnly": True}
+    )
+
+
 class PreviewFields(ScheduleFields):
     calendar: str | dict[str, Any] | None = Field(None, description="A calendar's name, or a calendar spelled out.")
     after: Text = Field(None, description="As if the schedule were saved at this moment; now unless given.")
@@ -116,9 +133,11 @@ class PreviewFields(ScheduleFields):
     down_from: Text = Field(None, description="As if nothing had run from then until `after`: what is made up for?")
 
 
-def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:
-    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required."""
+def described(fields: type[Schema], *, partial: bool = False, required: bool = True) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required, and without
+    `required` no body at all.
+    """
     schema = fields.model_json_schema()
     if partial:
         schema.pop("required", None)
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}

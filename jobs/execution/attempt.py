@@ -101,6 +101,8 @@ class Attempt:
             pin(spec.cores)
         if spec.nice:
             be_nice(spec.nice)
+        for notice in spec.notices:
+            self.log.notice(notice)
         told = variables_of(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
         pump, limits = self.pump, self.limits()

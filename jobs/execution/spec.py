@@ -44,7 +44,7 @@ class Spec:
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
     service is root. secrets: by variable the name of the secret that it has; never a value. cgroups: by controller the
-    folder in which the attempt may have a cgroup, see cgroups.py.
+    folder in which the attempt may have a cgroup, see cgroups.py. notices: said in the log before the job starts.
     """
 
     token: str
@@ -78,6 +78,7 @@ class Spec:
     run_as: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     hosted: str = ""
 
     def to_json(self) -> dict[str, Any]:

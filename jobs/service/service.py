@@ -22,7 +22,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.retention import Retention
 from jobs.service.wakers import waker
-from jobs.store import wake
+from jobs.store import vault, wake
 from jobs.telemetry import recent
 from jobs.telemetry.cores import CoreLoad
 
@@ -36,7 +36,8 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
-        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing(), *discovery.failures()))
+        told = (*capacity.notices, *abilities.missing(), *discovery.failures(), *vault.notices())
+        capacity = replace(capacity, notices=told)
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )

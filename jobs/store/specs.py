@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from jobs.core.calendared import CalendarAction
 from jobs.core.catchup import CatchUp
@@ -40,6 +41,15 @@ class ScheduleSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretUse:
+    """The secret `name` as the variable of a job: its value, or the path of a file that has it."""
+
+    variable: str
+    name: str
+    as_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """What runs, what it needs, what happens when it fails. Field names are those of the model Job.
 
@@ -51,9 +61,12 @@ class JobSpec:
     body: str
     execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parameter_values: dict[str, Any] = field(default_factory=dict)
     python_version: str = ""
     requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    secrets: tuple[SecretUse, ...] = ()
     cores: int = 1
     memory_mb: int = 0
     timeout_seconds: float | None = None

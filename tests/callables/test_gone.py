@@ -14,8 +14,8 @@ from tests.store.benches import NOW
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def made(name: str) -> Instance:
-    created = actions.create_job({"name": "it", "callable": name}, actor="ann", now=NOW)
+def made(name: str, **fields: object) -> Instance:
+    created = actions.create_job({"name": "it", "callable": name, **fields}, actor="ann", now=NOW)
     return Instance.objects.get(pk=created.instance_id)
 
 
@@ -35,6 +35,15 @@ def test_one_that_is_gone_fails_with_the_reason(callables, monkeypatch):
     assert [dismissed.instance_id for dismissed in passed.dismissed] == [instance.pk]
     assert (instance.status, instance.reason_code) == ("failed", "cannot_run")
     assert instance.error.startswith(f"can never run: there is no callable {callables['async']} (any more)")
+
+
+def test_one_that_is_gone_pauses_its_job_like_any_failure(callables, monkeypatch):
+    desk, instance = Desk(), made(callables["async"], pause_after_failures=1)
+    monkeypatch.setattr(registry, "_registered", {})
+    desk.tell(*horizon.load(NOW)[1])
+    stored = Job.objects.get(pk=instance.job_id)
+    assert stored.paused
+    assert stored.failures_in_a_row == 1
 
 
 def test_another_model_in_the_code_is_taken_over(callables, monkeypatch):

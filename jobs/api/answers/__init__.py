@@ -5,6 +5,7 @@ from jobs.api.answers.instances import (
     AttemptAnswer,
     CancelAnswer,
     ConditionsAnswer,
+    FullInstance,
     HoldAnswer,
     InstanceAnswer,
     OutputsAnswer,
@@ -23,6 +24,7 @@ from jobs.api.answers.machines import (
     SystemResources,
 )
 from jobs.api.answers.refusals import REFUSALS, FieldProblem, Refusal
+from jobs.api.answers.secrets import ChangedSecret, DeletedSecret, SecretAnswer
 from jobs.api.answers.timing import (
     CalendarAnswer,
     Closed,
@@ -51,14 +53,17 @@ __all__ = [
     "CancelAnswer",
     "ChangedJob",
     "ChangedLimit",
+    "ChangedSecret",
     "Closed",
     "ConditionsAnswer",
     "CreatedJob",
     "DeletedCalendar",
     "DeletedJob",
     "DeletedLimit",
+    "DeletedSecret",
     "DrainAnswer",
     "FieldProblem",
+    "FullInstance",
     "FullJob",
     "HoldAnswer",
     "InstanceAnswer",
@@ -77,6 +82,7 @@ __all__ = [
     "SampleAnswer",
     "SamplesAnswer",
     "ScheduledJob",
+    "SecretAnswer",
     "SkippedFires",
     "SystemHealth",
     "SystemResources",

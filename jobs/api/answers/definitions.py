@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ninja import Schema
 
 from jobs.api.answers.moment import Moment
@@ -15,6 +17,12 @@ class CreatedJob(Schema):
     instance_id: int | None
 
 
+class UsedSecret(Schema):
+    name: str
+    variable: str
+    file: bool
+
+
 class ListedJob(Schema):
     job_id: int
     name: str
@@ -23,6 +31,7 @@ class ListedJob(Schema):
     execution_model: str
     python_version: str
     requirements: list[str]
+    secrets: list[UsedSecret]
     cpu_cores_required: int
     memory_mb_required: int
     timeout_seconds: float | None
@@ -95,6 +104,8 @@ class FullJob(ListedJob):
     script_content: str | None
     script_path: str | None
     command: str | None
+    parameters: dict[str, Any]
+    parameter_values: dict[str, Any]
     callable: str | None
     environment: dict[str, str]
 

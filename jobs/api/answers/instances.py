@@ -66,6 +66,7 @@ class ConditionsAnswer(Schema):
     argv: list[str]
     working_directory: str
     environment: dict[str, str]
+    secrets: dict[str, str]
     masked: list[str]
     cores: list[int]
     virtual_cores: int
@@ -134,6 +135,10 @@ class InstanceAnswer(Schema):
     cancel_requested_by: str
     created_by: str
     created_at: Moment
+
+
+class FullInstance(InstanceAnswer):
+    parameters: dict[str, Any] | None
 
 
 class RetriedAnswer(Schema):
