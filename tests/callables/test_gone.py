@@ -57,6 +57,20 @@ def test_another_model_in_the_code_is_taken_over(callables, monkeypatch):
     assert (event.actor, event.data) == (registered.ACTOR, {"changed": ["execution_model", "cores"]})
 
 
+def test_other_parameters_in_the_code_are_taken_over(callables):
+    instance = made(callables["thread"])
+    registry.forget(sample.__name__)
+
+    def in_thread(minutes: int = 1) -> int:
+        return minutes
+
+    in_thread.__module__, in_thread.__qualname__ = sample.__name__, "in_thread"
+    job(model="thread")(in_thread)
+    registered.take_over(NOW)
+    stored = Job.objects.get(pk=instance.job_id)
+    assert list(stored.parameters["properties"]) == ["minutes"]
+
+
 def test_code_as_it_was_changes_nothing(callables):
     made(callables["thread"])
     registered.take_over(NOW)
