@@ -84,8 +84,8 @@ class Starter:
     def _begin(self, wanted: Wanted, reason: str) -> None:
         wanted.tries += 1
         launch = wanted.launch
-        if launch.secrets_error:
-            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {launch.secrets_error}")
+        if error := launch.parameters_error or launch.secrets_error:
+            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
             return
         line, why_cold = self._line_for(wanted, reason)
         try:

@@ -1,4 +1,4 @@
-"""Cells of docs/process-endings.md that are about callables and are not in test_endings.py or test_pool.py."""
+"""The cells of docs/process-endings.md about callables that are not tried by test_endings.py and test_pool.py."""
 
 import uuid
 
@@ -11,6 +11,8 @@ from tests.callables.conftest import SHOP, HostingNode
 from tests.execution.node import Service
 from tests.execution.running import is_alive
 from tests.waiting import until
+
+MODELS = {"thread_waits": "thread", "async_blocks": "async", "pooled_segfaults": "process"}
 
 
 @pytest.fixture
@@ -34,27 +36,36 @@ def test_blocker_past_its_time_limit_costs_its_host(alone, free):
     assert not is_alive(host)
 
 
-def test_stop_of_the_node_ends_a_blocker(alone, free):
-    ref = alone.waits("async_blocks", free)
-    [host] = alone.hosts
+@pytest.mark.parametrize("kind", ["cancelled", "timeout"])
+def test_worker_that_segfaults_when_it_is_to_end(shared, free, kind):
+    ref = shared.waits("pooled_segfaults", free, timeout_seconds=0.3 if kind == "timeout" else None)
+    if kind == "cancelled":
+        shared.executor.cancel(ref)
+    assert shared.outcome(ref).kind == kind
+    assert not is_alive(shared.reports.started(ref).pid)
+
+
+def test_stop_of_the_node_ends_blocker_and_worker(alone, free):
+    refs = [alone.waits(name, free) for name in ("async_blocks", "pooled_segfaults")]
+    alive = {*alone.hosts, *(alone.reports.started(ref).pid for ref in refs)}
     alone.executor.end_hosts()
-    assert alone.outcome(ref).kind == "lost"
-    assert not is_alive(host)
+    assert [alone.outcome(ref).kind for ref in refs] == ["lost", "lost"]
+    until(lambda: not any(is_alive(pid) for pid in alive))
 
 
 def test_killed_service_takes_its_callables_with_it(tmp_path, free):
     folder, refs = tmp_path / "node", {}
     service = Service(folder)
-    for number, name in enumerate(("thread_waits", "async_blocks"), 1):
+    for number, (name, model) in enumerate(MODELS.items(), 1):
         refs[name] = AttemptRef(number, 1, uuid.uuid4().hex)
-        more = {"kind": "callable", "model": name.partition("_")[0], "parameters": {"path": str(free)}}
+        more = {"kind": "callable", "model": model, "pooled": model == "process", "parameters": {"path": str(free)}}
         service.launch(f"{SHOP}.{name}", refs[name].token, number, **more)
     for ref in refs.values():
         until(lambda ref=ref: "waiting" in log.read_text(path_of(folder / "runs", ref)).text)
     hosts = {one.pid for one in hostprocess.marked(f"{folder}#")}
     service.kill()
     node = HostingNode(folder)
-    assert [node.executor.recover(ref).outcome.kind for ref in refs.values()] == ["lost", "lost"]
-    assert hosts
+    assert [node.executor.recover(ref).outcome.kind for ref in refs.values()] == ["lost"] * 3
+    assert len(hosts) >= 3
     assert not any(is_alive(pid) for pid in hosts)
     node.end()

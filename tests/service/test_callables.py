@@ -51,7 +51,7 @@ class Api:
 
 @pytest.fixture
 def api(home: Home) -> Api:
-    home.environment = {"ROTA_APPS": SHOP, "ROTA_DEBUG": "1"}
+    home.variables = {"ROTA_APPS": SHOP, "ROTA_DEBUG": "1"}
     (home.folder / "secret_key").write_text(settings.SECRET_KEY)  # so that a session made here is one of the service
     api = Api(free_port())
     home.start("--port", str(api.port))

@@ -234,3 +234,17 @@ async def async_sleeps() -> None:
 @job
 async def async_exits() -> None:
     os._exit(3)
+
+
+@job(model="thread")
+def thread_deaf() -> None:
+    print("waiting")
+    time.sleep(FOREVER)
+
+
+@job(model="process", pooled=True)
+def pooled_segfaults(path: str) -> None:
+    """When it is told to end."""
+    signal.signal(signal.SIGTERM, lambda *_: ctypes.string_at(0))
+    print("waiting", flush=True)
+    wait_here_for(path)
