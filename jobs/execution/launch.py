@@ -56,6 +56,7 @@ class Launch:
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     upstream_results: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     takes_parameters: bool = False

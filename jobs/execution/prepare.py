@@ -122,6 +122,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
         log_cap_bytes=launch.log_cap_bytes,
         output_cap_bytes=launch.output_cap_bytes,
+        min_free_disk_bytes=launch.min_free_disk_bytes,
         keep_workspace=launch.keep_workspace,
         cleanup_command=run.cleanup_command,
         cleanup_after=list(run.cleanup_after),

@@ -64,6 +64,7 @@ class Spec:
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     keep_workspace: bool = False
     cleanup_command: str = ""
     cleanup_after: list[str] = field(default_factory=list)

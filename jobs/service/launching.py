@@ -54,6 +54,7 @@ def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Open
         keep_workspace=settings.KEEP_WORKSPACES if job.keep_workspace is None else job.keep_workspace,
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,
         output_cap_bytes=settings.OUTPUT_CAP_MB * MEGABYTE,
+        min_free_disk_bytes=settings.MIN_FREE_DISK_MB * MEGABYTE,
         upstream_results=upstream_results,
         parameters=parameters,
         takes_parameters=bool(job.parameters),
