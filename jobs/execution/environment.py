@@ -25,7 +25,10 @@ class EnvironmentFileError(ValueError):
 
 def environment_of(launch: Launch, node: str, node_file: Path) -> dict[str, str]:
     """EnvironmentFileError if the node's file cannot be understood."""
-    return {**base(launch), **read_file(node_file), **launch.env, **facts(launch, node)}
+    env = {**base(launch), **read_file(node_file), **launch.env, **facts(launch, node)}
+    if launch.environment:
+        env |= {"VIRTUAL_ENV": launch.environment, "PATH": f"{launch.environment}/bin:{env['PATH']}"}
+    return env
 
 
 def base(launch: Launch) -> dict[str, str]:

@@ -53,18 +53,19 @@ def prepare(
         spec = replace(spec_of(launch, body, env, python, cgroups or {}), why_cold=why_cold)
         rundir.write_json(SPEC, spec.to_json())
     if spec.run_as:
-        open_way(path)
+        open_way(path, launch.environment)
     return path
 
 
-def open_way(path: Path) -> None:
-    """Let other users go through the folders that lead to run directory `path`, from the data folder on, whose other
-    entries are closed to them first. They see no names in any of these.
+def open_way(path: Path, environment: str = "") -> None:
+    """Let other users go through the folders that lead to run directory `path` and to its environment, from the data
+    folder on, whose other entries are closed to them first. They see no names in any of these.
     """
     data, runs, instance = path.parents[2], path.parents[1], path.parent
+    environments = Path(environment).parent if environment else None
     for entry in data.iterdir():
         with suppress(FileNotFoundError):  # SQLite's journals come and go
-            if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
+            if entry not in (runs, environments) and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
                 entry.chmod(mode & 0o700)
     for folder in (data, runs, instance):
         folder.chmod(folder.stat().st_mode | 0o011)
@@ -91,6 +92,8 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         kind=launch.kind,
         body=body,
         interpreter=launch.interpreter or python,
+        environment=launch.environment,
+        preface=list(launch.preface),
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),
