@@ -9,7 +9,12 @@ from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.core.running import RUN_FIELDS
 
 # What the form asks in one question each, and the API's fields that it becomes.
-RUNS = {"script_content": "Python script", "command": "Shell command", "script_path": "Script file on the node"}
+RUNS = {
+    "script_content": "Python script",
+    "command": "Shell command",
+    "script_path": "Script file on the node",
+    "callable": "Python callable",
+}
 WHENS = {
     "now": "Now",
     "at": "Once, later",
@@ -92,6 +97,7 @@ LABELS = {
     "script_content": "Script",
     "script_path": "Path of the script",
     "command": "Command",
+    "callable": "Callable",
     "name": "Name",
     "description": "Description",
     "cpu_cores_required": "Cores",
@@ -158,6 +164,7 @@ BLANK = {
     "script_content": "Script is blank; paste what is to run, or upload a file.",
     "command": "Command is blank; give what the shell is to run.",
     "script_path": "Path of the script is blank; give one that begins with /.",
+    "callable": "No callable is chosen; choose one.",
 }
 LARGEST_UPLOAD = 4 * LONGEST_BODY["script_content"]  # bytes: UTF-8 has at most four for a character
 # A name with an underscore is one of the API wherever it stands; another word may be one only where a sentence begins.

@@ -28,6 +28,7 @@ from dashboard.formfields import (
 )
 from jobs.actions import InvalidInput, Problem
 from jobs.actions.bodies import LONGEST_BODY, MASK
+from jobs.actions.callables import OF_A_PROCESS
 from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
 from jobs.actions.timing import TO_COME
@@ -144,6 +145,10 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     new = {name: posted.get(name, stored[name]) for name in FIELDS}
     if new["when"] != "after":
         new["depends_on"] = ""
+    if new["runs"] == "callable" != stored["runs"]:
+        # What is not asked for a callable must not stay from what ran before.
+        not_asked = ("python_version", "requirements", *OF_A_PROCESS)
+        new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
     patch = {name: new[name] for name in (*TEXTS, *UPSTREAMS) if name in changed}
     if {"runs", new["runs"]} & changed:

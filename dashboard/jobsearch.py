@@ -3,6 +3,7 @@
     tag:etl  tag:"two words"    has the tag; several: has all of them
     status:failed  status:failed,timeout  status:never    how its newest instance is
     owner:ann                   who made it
+    kind:script  kind:async     what runs, or where its callable runs: a key of KINDS
     is:paused  is:active  is:scheduled  is:trouble        as JOB_STATES says
     anything else               is part of its name or description, whatever the case; "x:y" in quotes, too
 
@@ -14,13 +15,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from dashboard.qualifiers import unknown_qualifiers
 from jobs.core.states import Status
 
-QUALIFIERS = ("tag", "status", "owner", "is")
+QUALIFIERS = ("tag", "status", "owner", "kind", "is")
 NEVER = "never"
+KINDS: dict[str, dict[str, Any]] = {
+    "script": {"kind__in": ("script", "script_path")},
+    "command": {"kind": "command"},
+    "callable": {"kind": "callable"},
+    "process": {"kind": "callable", "execution_model": "process"},
+    "thread": {"execution_model": "thread"},
+    "async": {"execution_model": "async"},
+}
 STATUS_WORDS = (*(status.value for status in Status), NEVER)
 JOB_STATES = {
     "paused": "paused by somebody",
@@ -44,6 +54,7 @@ class JobSearch:
     tags: tuple[str, ...] = ()
     statuses: tuple[tuple[str, ...], ...] = ()
     owners: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -99,9 +110,17 @@ def search_of(text: str) -> JobSearch:
     states = [value.lower() for value in found["is"]]
     problems = _unknown("status", [word for words in statuses for word in words], STATUS_WORDS)
     problems += _unknown("is", states, tuple(JOB_STATES))
+    kinds = [value.lower() for value in found["kind"]]
+    problems += _unknown("kind", kinds, tuple(KINDS))
     problems += unknown_qualifiers(text, QUALIFIERS, f"known are {', '.join(f'{name}:' for name in QUALIFIERS)}")
     return JobSearch(
-        tuple(found[""]), tuple(found["tag"]), tuple(statuses), tuple(found["owner"]), tuple(states), tuple(problems)
+        words=tuple(found[""]),
+        tags=tuple(found["tag"]),
+        statuses=tuple(statuses),
+        owners=tuple(found["owner"]),
+        kinds=tuple(kinds),
+        states=tuple(states),
+        problems=tuple(problems),
     )
 
 

@@ -1,11 +1,11 @@
 """The only reader of environment variables: a typed value, or one sentence that says what to change."""
 
+import base64
 import math
 import os
 import re
 import secrets
 import shutil
-import tempfile
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -13,6 +13,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import dj_database_url
+
+from jobs.keyfiles import kept_in
 
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
@@ -223,11 +225,27 @@ def secret_key(name: str, file: Path) -> str:
     return given or _kept_key(file)
 
 
+def fernet_keys(name: str) -> list[str]:
+    """Keys separated by commas, each 32 bytes in URL-safe base64; the first encrypts, all decrypt."""
+    keys = words(name)
+    for key in keys:
+        try:
+            fine = len(base64.b64decode(key, altchars=b"-_", validate=True)) == 32
+        except ValueError:
+            fine = False
+        if not fine:
+            raise SettingError(
+                name,
+                "*" * len(key),
+                "32 random bytes in URL-safe base64, 44 characters",
+                "`openssl rand -base64 32 | tr +/ -_` makes one. Unset it to have one made in the data folder.",
+            )
+    return list(keys)
+
+
 def _kept_key(file: Path) -> str:
     try:
-        if not file.exists():
-            _write_new(file, secrets.token_urlsafe(48))
-        return file.read_text().strip()
+        return kept_in(file, lambda: secrets.token_urlsafe(48))
     except OSError as error:
         raise SettingError(
             "ROTA_DATA",
@@ -235,22 +253,6 @@ def _kept_key(file: Path) -> str:
             f"a folder in which {file.name} can be read and written ({error.strerror})",
             "Give it to the user who runs Rota, or set ROTA_DATA to another folder.",
         ) from None
-
-
-def _write_new(file: Path, key: str) -> None:
-    # Two commands may start at once in an empty folder: link() lets one of them win with its file complete, so
-    # that the other never reads an empty key.
-    descriptor, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # mode 0600
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(key)
-        stream.flush()
-        os.fsync(descriptor)
-    try:
-        os.link(draft, file)
-    except FileExistsError:
-        return
-    finally:
-        Path(draft).unlink()
 
 
 def _without_password(given: str) -> str:

@@ -16,6 +16,7 @@ DEBUG = environment.flag("ROTA_DEBUG")
 
 DATA_DIR = environment.folder("ROTA_DATA", BASE_DIR / "var")
 SECRET_KEY = environment.secret_key("ROTA_SECRET_KEY", DATA_DIR / "secret_key")
+SECRETS_KEYS = environment.fernet_keys("ROTA_SECRETS_KEYS")
 PORT = environment.integer("ROTA_PORT", 8000, lowest=1, highest=65535)
 
 # --- What the scheduler may do ---

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.presentation import amounts
+from dashboard.presentation.callables import model_words
 from dashboard.presentation.curves import LEAST_SECONDS, TOO_SHORT
 from jobs.core.states import OutcomeKind
-from jobs.models import Attempt, Instance
+from jobs.models import Attempt, Instance, Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ def facts(instance: Instance, attempt: Attempt | None) -> list[Fact]:
 
 def _when(instance: Instance, attempt: Attempt | None) -> list[Fact]:
     found = [Fact("Logical date", at=instance.logical_at, note=_generation(instance)), Fact("Cause", _cause(instance))]
+    found.append(Fact("Runs", str(Job.Kind(instance.job.kind).label), note=model_words(instance.job)))
     started_at, ended_at = (attempt.started_at, attempt.ended_at) if attempt else (None, instance.ended_at)
     if started_at:
         found.append(Fact("Started", at=started_at))
@@ -48,10 +50,12 @@ def _cause(instance: Instance) -> str:
 
 def _what_it_held(instance: Instance, latest: Attempt | None) -> list[Fact]:
     if latest is None:
-        wanted = f"{instance.job.cores} core{'s' if instance.job.cores > 1 else ''}"
+        wanted = f"{instance.job.cores or 'no'} core{'s' if instance.job.cores > 1 else ''}"
         return [Fact("Asks for", wanted), *_memory(instance.job.memory_mb)]
     verb = "Holds" if latest.status != "ended" else "Held"
     note = "for itself" if latest.cores and not latest.virtual_cores else "shared, at lower priority"
+    if not latest.cores and not latest.virtual_cores:
+        note = "runs in the host process, beside others"
     held = Fact(verb, amounts.held(latest.cores, latest.virtual_cores) or "no core", note=note)
     return [Fact("Node", latest.node.name), held, *_memory(latest.memory_mb)]
 

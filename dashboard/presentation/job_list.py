@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from dashboard.jobsearch import NEVER, JobQuery, JobSearch, search_of
+from dashboard.jobsearch import KINDS, NEVER, JobQuery, JobSearch, search_of
 from dashboard.presentation.jobs import planned
 from dashboard.presentation.listpage import PER_PAGE, page_of
 from dashboard.presentation.looks import Look
@@ -64,6 +64,8 @@ def matching(search: JobSearch) -> QuerySet[Job]:
         found = found.filter(Q(name__icontains=word) | Q(description__icontains=word))
     for tag in search.tags:
         found = tagged(found, tag)
+    for kind in search.kinds:
+        found = found.filter(**KINDS[kind])
     for owner in search.owners:
         found = found.filter(created_by__username__iexact=owner)
     for state in search.states:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard.presentation.callables import model_words
 from dashboard.presentation.instance_row import instance_row
 from dashboard.presentation.jobuse import TREND, needs_of, trend_of
 from dashboard.presentation.rows import Gone, Regions
@@ -14,6 +15,7 @@ from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
 from dashboard.presentation.skipping import why_skipped
 from dashboard.presentation.workflows import neighbours
 from jobs import skips
+from jobs.callables import registry
 from jobs.models import Instance, Job, Schedule
 from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
@@ -21,11 +23,12 @@ from jobs.store.schedules import spec_of
 RECENT = 20
 LONGEST_SHOWN = 100_000  # characters
 MOST_LINES = 5_000
+TITLES = {Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command", Job.Kind.CALLABLE: "Callable"}
 
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
-    """`tags` each with what finds all jobs that have it."""
+    """`tags` each with what finds all jobs that have it. `gone`: that its callable is no more in the code."""
 
     job_id: int
     name: str
@@ -39,6 +42,8 @@ class JobHead:
     skipped: int
     why_skipped: str
     failed: int
+    model: str = ""
+    gone: str = ""
     in_workflow: bool = False
     dated: bool = False
 
@@ -90,7 +95,7 @@ def script_of(job: Job) -> JobScript:
     if len(lines) > 1 and not lines[-1] and not left_out:
         lines.pop()  # the end of the last line begins none
     return JobScript(
-        title={Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command"}.get(Job.Kind(job.kind), "Script"),
+        title=TITLES.get(Job.Kind(job.kind), "Script"),
         lines=tuple(lines),
         numbered=job.kind == Job.Kind.SCRIPT,
         language={Job.Kind.SCRIPT: "", Job.Kind.COMMAND: "bash"}.get(Job.Kind(job.kind), "text"),
@@ -129,6 +134,8 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int, now: datetime, *
         why_skipped=why_skipped([job.pk], now).get(job.pk, "") if skipped >= MANY_SKIPPED else "",
         skipped=skipped if skipped >= MANY_SKIPPED else 0,
         failed=failed if failed >= MANY_FAILED else 0,
+        model=model_words(job),
+        gone=registry.missing(job.body) if job.kind == Job.Kind.CALLABLE else "",
         in_workflow=in_workflow,
         dated=in_workflow or schedule is not None,
     )

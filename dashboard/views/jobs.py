@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.acts import JOB, acts_on
-from dashboard.jobsearch import JOB_STATES, SORTS, STATUS_WORDS, query_of, search_of
+from dashboard.jobsearch import JOB_STATES, KINDS, SORTS, STATUS_WORDS, query_of, search_of
 from dashboard.once import new_mark, once
 from dashboard.presentation.jobs import find
 from dashboard.presentation.listpage import sort_links
@@ -47,6 +47,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
         "problems": search_of(query.text).problems,
         "filters": [(text, word, text == query.text) for text, word in FILTERS.items()],
         "sorts": sort_links(query, SORTS),
+        "kinds": KINDS,
         "states": JOB_STATES,
         "statuses": STATUS_WORDS,
         "acts": acts_on(JOB),

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
 from dashboard.once import once
+from dashboard.presentation.callables import picker_of
 from dashboard.presentation.edits import last_edit
 from dashboard.presentation.foreseen import Foreseen, foresee
 from dashboard.presentation.jobs import find
@@ -101,6 +102,7 @@ def form_page(
         "zones": sorted(available_timezones()),
         "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
         "waiting": Instance.objects.filter(job=job, status__in=WAITING).count() if job else 0,
+        "picker": picker_of(form.fields["callable"].value),
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
     return live_page(request, "jobs/form.html", [], context, status=status)
@@ -162,7 +164,8 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
             job_id, patch, actor=actor_of(request), now=timezone.now(), revision=forms.revision_in(posted)
         )
     except actions.InvalidInput as refusal:
-        form = forms.filled_form(posted, refusal.problems)
+        # What was not asked is as it is stored: shown blank, it would be taken away by the next try.
+        form = forms.filled_form({**forms.stored_texts(job), **posted}, refusal.problems)
         return form_page(request, form, HTTPStatus.UNPROCESSABLE_ENTITY, job=job)
     except actions.Refused as refusal:  # changed between the look and the wish
         form, clashes = forms.merged_form(posted, find_or_404(job_id))

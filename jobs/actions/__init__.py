@@ -41,6 +41,7 @@ from jobs.actions.jobs import (
 from jobs.actions.limits import LimitChanged, change_limit, check_limit, create_limit, delete_limit
 from jobs.actions.nodes import NodeChanged, drain_node, undrain_node
 from jobs.actions.preview import Preview, preview
+from jobs.actions.secrets import SecretChanged, change_secret, create_secret, delete_secret
 from jobs.actions.tags import add_tag, check_tag, remove_tag
 from jobs.actions.workflows import retry_from_here, retry_instance, run_job
 
@@ -61,6 +62,7 @@ __all__ = [
     "Preview",
     "Problem",
     "Refused",
+    "SecretChanged",
     "Submitted",
     "WaitingCancelled",
     "add_tag",
@@ -70,6 +72,7 @@ __all__ = [
     "change_calendar",
     "change_job",
     "change_limit",
+    "change_secret",
     "check_calendar",
     "check_edit",
     "check_limit",
@@ -79,10 +82,12 @@ __all__ = [
     "create_calendar",
     "create_job",
     "create_limit",
+    "create_secret",
     "delete_calendar",
     "delete_instance",
     "delete_job",
     "delete_limit",
+    "delete_secret",
     "drain_node",
     "pause_job",
     "plan_backfill",

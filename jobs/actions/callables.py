@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from jobs.actions.answers import Problem
 from jobs.actions.reading import Reader, shown
 from jobs.callables import discovery, registry
-from jobs.core.running import RUN_FIELDS, USUAL_RUN, ExecutionModel
+from jobs.core.running import RUN_FIELDS, ExecutionModel
 from jobs.models import Job
 from jobs.store.specs import JobSpec
 
 MOST_NAMED = 10
+# What is about a process as a whole, by the API's names.
+OF_A_PROCESS = (
+    "memory_mb_required", "environment", "secrets", "keep_workspace", "retry_only_exit_codes", "retry_never_exit_codes",
+    *RUN_FIELDS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,10 @@ class Place:
 
     model: str = ExecutionModel.PROCESS
     shared: bool = False
+
+    @staticmethod
+    def of(found: registry.Registered) -> Place:
+        return Place(found.model, found.pooled or found.model != ExecutionModel.PROCESS.value)
 
     @property
     def least_cores(self) -> int:
@@ -35,7 +44,7 @@ def read_place(reader: Reader, kind: str, body: str, before: JobSpec | None) -> 
         return Place()
     found = registry.get(body)
     if found is not None:
-        return Place(found.model, found.pooled or found.model != ExecutionModel.PROCESS.value)
+        return Place.of(found)
     if before is not None and (before.kind, before.body) == (kind, body):
         return Place(before.execution_model)
     reader.refuse("callable", "the name of a callable", f"callable is {shown(body)}, but {_hint(body)}")
@@ -44,15 +53,11 @@ def read_place(reader: Reader, kind: str, body: str, before: JobSpec | None) -> 
 
 def refuse_what_is_shared(reader: Reader, spec: JobSpec) -> None:
     """What a process has as a whole cannot be set for one of those that share it."""
-    for field, given, usual in (
-        ("memory_mb_required", spec.memory_mb, 0),
-        ("environment", spec.environment, {}),
-        ("keep_workspace", spec.keep_workspace, None),
-        ("retry_only_exit_codes", spec.retry_only_exit_codes, ()),
-        ("retry_never_exit_codes", spec.retry_never_exit_codes, ()),
-        *((name, getattr(spec.run, name), getattr(USUAL_RUN, name)) for name in RUN_FIELDS),
-    ):
-        if given != usual:
+    usual = JobSpec("", Job.Kind.CALLABLE, "")
+    for field in OF_A_PROCESS:
+        name = "memory_mb" if field == "memory_mb_required" else field
+        of = (spec.run, usual.run) if field in RUN_FIELDS else (spec, usual)
+        if getattr(of[0], name) != getattr(of[1], name):
             sentence = (
                 f"{field} is about a process, and {spec.body} shares one with others; leave it out, "
                 'or let the code say model="process" without pooled.'

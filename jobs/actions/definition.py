@@ -7,10 +7,12 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jobs.actions.bodies import BODIES, KIND_OF
+from jobs.actions.grants import raw_of_uses
 from jobs.actions.keeping import KEEPING_FIELDS
 from jobs.actions.options import DEFAULTS, OPTION_FIELDS
 from jobs.core.running import RUN_FIELDS, options_of
 from jobs.models import Job, Schedule
+from jobs.store import secrets
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.specs import JobSpec, ScheduleSpec
 
@@ -40,6 +42,7 @@ def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSp
         python_version=job.python_version,
         requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
+        secrets=secrets.uses_of(job),
         cores=job.cores,
         memory_mb=job.memory_mb,
         timeout_seconds=job.timeout_seconds,
@@ -81,6 +84,7 @@ def raw_of(spec: JobSpec) -> dict[str, Any]:
         **{name: _plain(getattr(spec, name)) for name in SAME},
         **{name: _plain(getattr(spec.run, name)) for name in RUN_FIELDS},
         **body,
+        "secrets": raw_of_uses(spec.secrets),
         "kind": KIND_OF[Job.Kind(spec.kind)],
         "cpu_cores_required": spec.cores,
         "memory_mb_required": spec.memory_mb,

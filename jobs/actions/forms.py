@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jobs.actions.grants import uses_in_text
+
 # No number that is meant has more digits, and Python refuses to read some thousand.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
@@ -16,7 +18,8 @@ def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
     """Texts by the API's names -> values by the same names. A blank is null: the default, also when editing.
 
     What cannot be read as its kind stays text, for the check to refuse it as it was typed. `environment`: a line
-    NAME=value each. `tags`: separated by commas. A checkbox that is off is not sent, so who has one adds its "off".
+    NAME=value each. `secrets`: a line VARIABLE=name each.
+    `tags`: separated by commas. A checkbox that is off is not sent, so who has one adds its "off".
     """
     return {field: _READERS.get(field, _text)(text) if text.strip() else None for field, text in values.items()}
 
@@ -78,6 +81,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "retry_max_delay_seconds": _number,
     "priority": _priority,
     "environment": _variables,
+    "secrets": uses_in_text,
     "tags": _words,
     "depends_on": _lines,
     "requirements": _lines,

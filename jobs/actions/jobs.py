@@ -23,7 +23,7 @@ from jobs.actions.definition import edited, spec_of
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
 from jobs.actions.upstreams import check_workflow
-from jobs.models import Instance, Job, Schedule
+from jobs.models import Instance, Job, Schedule, Secret
 from jobs.store import definitions, wishes, workflows
 from jobs.store.locks import once_more
 from jobs.store.schedules import due_at_once
@@ -72,6 +72,8 @@ def create_job(
             instance = None
             if first is not None or (spec.schedule is None and start and not spec.upstreams):
                 instance = wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=first)
+    except Secret.DoesNotExist as gone:
+        raise _secret_gone(str(gone)) from None
     except IntegrityError:
         # Two at once: both found the name free, and the database let one of them have it.
         if Job.objects.filter(name=spec.name).exists():
@@ -108,6 +110,8 @@ def change_job(
             return Changed(job_id, changed, tuple(shared.values()))
     except Job.DoesNotExist:
         raise NotFound("job", job_id) from None
+    except Secret.DoesNotExist as gone:
+        raise _secret_gone(str(gone)) from None
     except IntegrityError:
         if Job.objects.exclude(pk=job_id).filter(name=spec.name).exists():
             raise _name_taken(spec.name) from None
@@ -160,6 +164,11 @@ def cancel_waiting(job_id: int, *, actor: str, now: datetime) -> WaitingCancelle
         if portion < CANCELLED_AT_ONCE:
             break
     return WaitingCancelled(job_id, cancelled)
+
+
+def _secret_gone(name: str) -> InvalidInput:
+    sentence = f"The secret {shown(name)} was deleted at this moment; make it again, or leave it out."
+    return InvalidInput([Problem("secrets", shown(name), "the name of a secret", sentence)])
 
 
 def _name_taken(name: str) -> InvalidInput:

@@ -14,6 +14,7 @@ from jobs.actions.bodies import BODIES, read_body, read_environment
 from jobs.actions.callables import read_place, refuse_what_is_shared
 from jobs.actions.capacity import Capacity
 from jobs.actions.definition import default_retries
+from jobs.actions.grants import read_secrets
 from jobs.actions.keeping import KEEPING_FIELDS, read_keeping
 from jobs.actions.limiting import (
     LIMITING_FIELDS,
@@ -35,8 +36,8 @@ from jobs.core.running import RUN_FIELDS
 from jobs.store.specs import JobSpec
 
 FIELDS = (
-    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "cpu_cores_required",
-    "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
+    "name", "description", "kind", *BODIES, "python_version", "requirements", "environment", "secrets",
+    "cpu_cores_required", "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
     *RUN_FIELDS, "keep_workspace", *KEEPING_FIELDS, "notify_email", "notify_webhook", "created_by",
     *LIMITING_FIELDS,
@@ -63,13 +64,15 @@ def read_job(
     kind, body = read_body(reader)
     place = read_place(reader, kind, body, before)
     upstreams = read_upstreams(reader)
+    environment = read_environment(reader, before.environment if before else {})
     spec = JobSpec(
         name=_read_name(reader),
         kind=kind,
         body=body,
         execution_model=place.model,
         description=reader.text("description", longest=10_000, lines=True),
-        environment=read_environment(reader, before.environment if before else {}),
+        environment=environment,
+        secrets=read_secrets(reader, environment),
         cores=_read_cores(reader, capacity, place.least_cores),
         memory_mb=_read_memory(reader, capacity),
         timeout_seconds=reader.seconds("timeout_seconds", None, zero=False),

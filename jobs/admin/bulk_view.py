@@ -48,7 +48,7 @@ def bulk_edit(
 
 def _rows(edit: BulkEdit, chosen: Mapping[int, int | None]) -> list[Row]:
     jobs = Job.objects.filter(pk__in=chosen).select_related("schedule__calendar").order_by("name")
-    jobs = jobs.prefetch_related("upstream_edges")
+    jobs = jobs.prefetch_related("upstream_edges", "secret_grants__secret")
     return list(plan(edit, jobs.iterator(chunk_size=100), now=timezone.now()))
 
 

@@ -20,7 +20,7 @@ EVENT_KINDS = (
     "instance.pending", "instance.queued", "instance.held", "instance.started", "attempt.began",
     "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
     "calendar.created", "calendar.changed", "calendar.deleted",
-    "limit.changed", "node.started", "node.changed", "node.stopped", "clock.changed",
+    "limit.changed", "secret.changed", "node.started", "node.changed", "node.stopped", "clock.changed",
     "backfill.created", "backfill.ended",
 )  # fmt: skip
 

@@ -35,10 +35,11 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     form = JobForm
     list_display = (
         "name", "runs", "next_run", moment("paused_at", "paused"), "cores", "memory_mb", "priority", "kind",
-        "created_by",
+        "execution_model", "created_by",
     )  # fmt: skip
     list_filter = (
-        ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "priority", "schedule__type", "schedule__zone",
+        ("paused_at", admin.EmptyFieldListFilter), TagFilter, "kind", "execution_model", "priority", "schedule__type",
+        "schedule__zone",
         ("created_by", admin.RelatedOnlyFieldListFilter),
     )  # fmt: skip
     list_select_related = ("schedule__calendar", "created_by")
@@ -58,7 +59,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     )
     actions = ("change_jobs", "run_now", "pause", "resume", "delete_jobs")
     fieldsets = (
-        (None, {"fields": ("name", "description", "script_content", "script_path", "command", "revision")}),
+        (None, {"fields": ("name", "description", "script_content", "script_path", "command", "callable", "revision")}),
         ("When", {"fields": ("schedule_type", "schedule_expression", "start_date", "end_date", "timezone")}),
         ("After other jobs", {"fields": ("depends_on", "upstream_rule", "not_before")}),
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),

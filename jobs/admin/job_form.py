@@ -46,13 +46,14 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
     name = line()
     description = lines(2)
-    script_content = lines(16, "A Python script; or give a path, or a command.")
+    script_content = lines(16, "A Python script; or give a path, a command, or a callable.")
     script_path = line("Absolute, on the node.")
     command = lines(2, "A line for the shell.")
+    callable = line("The name of a function that an app's jobs.py registers.")
     python_version = line("Such as 3.12; empty: the service's own, or what the script says.")
     requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
-    cpu_cores_required = line(label="Cores")
+    cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.", label="Cores")
     memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
     timeout_seconds = line("Empty: no limit.")
     kill_grace_seconds = line("Between TERM and KILL.")
@@ -170,7 +171,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
 
 NEW = {
-    "cpu_cores_required": "1", "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
+    "memory_mb_required": "0", "kill_grace_seconds": "10", "schedule_type": "once",
     "timezone": settings.DEFAULT_TIME_ZONE, "retry_delay_seconds": "60", "retry_max_delay_seconds": "3600",
     "retry_jitter": True, "priority": Job.Priority.MEDIUM, "catch_up_limit": "3", "misfire_grace_seconds": "60",
     "queue_bound": "10", "jitter_seconds": "0", "upstream_rule": UPSTREAM_RULES[0], "umask": "022", "nice": "0",

@@ -20,6 +20,7 @@ from jobs.api import (
     problems,
     queue,
     schedules,
+    secrets,
     system,
     workflows,
 )
@@ -69,6 +70,7 @@ for router in (
     nodes.router,
     forecast.router,
     limits.router,
+    secrets.router,
     system.router,
 ):
     api.add_router("", router)

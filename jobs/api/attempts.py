@@ -52,7 +52,8 @@ def read_attempt_conditions(request: HttpRequest, instance_id: str, number: str)
     """What its program was given, as the run directory has it; 404 when that is gone.
 
     Masked are the values of variables with PASS, SECRET, TOKEN, KEY, CREDENTIAL, AUTH, PRIVATE, COOKIE, SIGNATURE or
-    DSN in their names, and passwords in addresses; a secret under another name is told.
+    DSN in their names, passwords in addresses, and what the job is given as a secret: `secrets` has the names of
+    these by variable. A secret by no other sign than its value is told.
     """
     attempt = _find(instance_id, number)
     try:
@@ -94,6 +95,7 @@ def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:
         "argv": list(found.argv),
         "working_directory": found.working_directory,
         "environment": {variable.name: variable.value for variable in found.variables},
+        "secrets": {variable.name: variable.secret for variable in found.variables if variable.secret},
         "masked": [variable.name for variable in found.variables if variable.masked],
         "cores": attempt.cores,
         "virtual_cores": attempt.virtual_cores,

@@ -42,6 +42,9 @@ class JobFields(ScheduleFields):
     python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
     requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
     environment: dict[str, str] = Field({}, description="Shown masked; a masked value given back keeps what is stored.")
+    secrets: list[str | dict[str, Any]] = Field(
+        [], description="Names of secrets, or objects with `name`, `variable` and `file` (true: the path of a file)."
+    )
     cpu_cores_required: int | None = Field(None, ge=0, description="1 unless given; async and thread callables: 0.")
     memory_mb_required: int = Field(0, ge=0, description="Reserved, and the limit of all its processes; 0: neither.")
     timeout_seconds: float | None = Field(None, gt=0)
@@ -105,6 +108,14 @@ class LimitFields(Schema):
     maximum: int | None = Field(None, ge=0, description="At once, of a tag or model.")
     rate_per_second: float | None = Field(None, gt=0, description="Starts a second on average, of a rate.")
     burst: int | None = Field(None, ge=1, description="Starts at once after a pause, of a rate; 1 unless given.")
+
+
+class SecretFields(Schema):
+    name: str = Field(description="1 to 100 letters, digits, and any of _.- inside; stays as it is.")
+    description: str = ""
+    value: str = Field(
+        description="At most 65,536 bytes as UTF-8. Never answered.", json_schema_extra={"writeOnly": True}
+    )
 
 
 class PreviewFields(ScheduleFields):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import json
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from ninja import Status
 
 from jobs.actions import InvalidInput, Problem
@@ -82,10 +82,12 @@ def _again(status: int, answer: str) -> HttpResponse:
 
 
 def _digest(request: HttpRequest) -> str:
-    """Of method, address, query and body: programs may write the names of one JSON object in another order."""
+    """Of method, address, query and body: programs may write the names of one JSON object in another order. Keyed, so
+    that nobody who reads the database can try out what a body said: it may have had a secret in it.
+    """
     try:
         body = json.dumps(json.loads(request.body), sort_keys=True).encode()
     except (ValueError, RecursionError):  # none, or one that the operation refuses
         body = request.body
     asked = json.dumps([request.method, request.path, sorted(request.GET.lists())])
-    return hashlib.sha256(asked.encode() + b"\n" + body).hexdigest()
+    return salted_hmac(__name__, asked.encode() + b"\n" + body, algorithm="sha256").hexdigest()

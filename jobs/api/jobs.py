@@ -59,7 +59,9 @@ def list_jobs(
     limit: QueryEx[int, P(ge=1, le=500)] = 50,
 ) -> Any:
     """Newest first, without what they run and its variables."""
-    found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related("upstream_edges")
+    found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related(
+        "upstream_edges", "secret_grants__secret"
+    )
     found = found.defer(*HEAVY).order_by("-pk")
     if name:
         found = found.filter(name__icontains=name)

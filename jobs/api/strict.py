@@ -26,7 +26,7 @@ def strict_query(operation: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(operation)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         unknown = [name for name in request.GET if name not in known or name in path_names(request)]
-        problems = [_unknown(name, request, known) for name in unknown] + _unstorable(request)
+        problems = [_unknown(name, request, known) for name in unknown] + _unstorable(request) + _repeated(request)
         if problems:
             raise InvalidInput(problems)
         return operation(request, *args, **kwargs)
@@ -44,6 +44,15 @@ def _unknown(name: str, request: HttpRequest, known: list[str]) -> Problem:
     hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(choices) or 'none'}."
     sentence = f"There is no query parameter {shown(name)}; {hint}"
     return Problem(shown(name).strip('"'), shown(request.GET[name]), "a known query parameter", sentence)
+
+
+def _repeated(request: HttpRequest) -> list[Problem]:
+    """All but the last would be ignored."""
+    return [
+        Problem(shown(name).strip('"'), shown(values[-1]), "one value", f"{shown(name)} is given twice; give it once.")
+        for name, values in request.GET.lists()
+        if len(values) > 1
+    ]
 
 
 def _unstorable(request: HttpRequest) -> list[Problem]:

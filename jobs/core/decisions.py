@@ -145,7 +145,8 @@ class Finish:
     """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued.
 
     `usual_seconds`: the usual duration of its job from now on, None when this end does not change it. `failures`: how
-    many of its job's instances in a row have failed by now, None when this end does not change it.
+    many of its job's instances in a row have failed by now, None when this end does not change it. `abandoned`: the
+    attempt counts as ended, but its thread runs on.
     """
 
     instance_id: int
@@ -157,6 +158,7 @@ class Finish:
     retry_at: datetime | None = None
     usual_seconds: float | None = None
     failures: int | None = None
+    abandoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from jobs.core import retry
@@ -37,7 +38,8 @@ class Endings:
         status = ENDED_BY[outcome.kind]
         check_move(instance.status, status)
         self._known.abandoned(instance.id)
-        return self._finish(instance, run, outcome, status)
+        finish, *pauses = self._finish(instance, run, outcome, status)
+        return replace(finish, abandoned=True), *pauses
 
     def _finish(
         self,

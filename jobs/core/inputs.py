@@ -86,8 +86,7 @@ class Abandoned:
     """The instance ends with `outcome` although its attempt still runs and cannot be ended, as a thread cannot.
 
     What the attempt holds stays held, and its instance stays one to overlap with, until `Ended` comes. Nowhere but in
-    memory: only a thread of this very process can be abandoned, and it is gone with it. The service runs processes,
-    which can be ended.
+    memory: only a thread of this process, or of a host process that ends with it, can be abandoned.
     """
 
     instance_id: int

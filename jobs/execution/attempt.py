@@ -39,7 +39,7 @@ from jobs.execution.spawn import (
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
 from jobs.execution.warm import fork_to_run, why_cold
 
 OOM_SCORE = b"-500"
@@ -227,6 +227,8 @@ class Attempt:
         if self.status is None:  # given up on processes that are not ours to end, the job's own among them
             self.status, self.job_ended_at, self.job_ended = signal.SIGKILL, time.time(), time.monotonic()
         found = verdict(self.status, self.ended_by_us)
+        if self.spec.kind == "callable":
+            found = in_own_words(found, self.rundir)
         left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spec = self.spec
@@ -245,6 +247,7 @@ class Attempt:
             peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
             value=self.markers.result,
+            final=found.final,
         )
 
     def out_of_memory(self) -> EndedByUs | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jobs.execution.limits import user_of
-from jobs.execution.masking import masked
+from jobs.execution.masking import MASK, masked
 from jobs.execution.program import StartError, program_of
 from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, variables_of
 from jobs.execution.spec import FormatError, Spec
@@ -16,11 +16,12 @@ from jobs.execution.spec import FormatError, Spec
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`masked`: the value, or a password in it, is not told."""
+    """`masked`: the value, or a password in it, is not told. `secret`: the name of the secret that it is."""
 
     name: str
     value: str
     masked: bool = False
+    secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
     return Conditions(
         argv=tuple(map(_text, argv)),
         working_directory=_text(spec.working_directory or workspace),
-        variables=tuple(_variable(name, given[name]) for name in sorted(given)),
+        variables=tuple(sorted(_variables(given, spec.secrets), key=lambda variable: variable.name)),
         cores=None if spec.cores is None else tuple(spec.cores),
         nice=spec.nice,
         umask=spec.umask,
@@ -99,6 +100,13 @@ def _environment(spec: Spec, path: str) -> dict[str, str]:
     except StartError:  # it was not started, or its user is known to another node only
         return given
     return user.environment(given) if user else given
+
+
+def _variables(given: Mapping[str, str], secrets: Mapping[str, str]) -> Iterator[Variable]:
+    for name in given.keys() - secrets.keys():
+        yield _variable(name, given[name])
+    for name, secret in secrets.items():
+        yield Variable(_text(name), MASK, masked=True, secret=_text(secret))
 
 
 def _variable(name: str, value: str) -> Variable:

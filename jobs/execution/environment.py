@@ -5,10 +5,13 @@ Later wins: the base, the node's environment file, the job's own variables, the 
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from jobs.execution.launch import Launch
 from jobs.execution.limits import home
+from jobs.execution.masking import SECRET_NAME
 from jobs.execution.tree import TOKEN_NAME
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -25,10 +28,21 @@ class EnvironmentFileError(ValueError):
 
 def environment_of(launch: Launch, node: str, node_file: Path) -> dict[str, str]:
     """EnvironmentFileError if the node's file cannot be understood."""
-    env = {**base(launch), **read_file(node_file), **launch.env, **facts(launch, node)}
+    project = project_of(launch) if launch.kind == "callable" else {}
+    env = {**base(launch), **read_file(node_file), **project, **launch.env, **facts(launch, node)}
     if launch.environment:
         env |= {"VIRTUAL_ENV": launch.environment, "PATH": f"{launch.environment}/bin:{env['PATH']}"}
     return env
+
+
+def project_of(launch: Launch) -> dict[str, str]:
+    """What a process needs to load the project, of which the callable is a part; nothing that looks like a secret."""
+    settings = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "DJANGO_SETTINGS_MODULE" or (name.startswith("ROTA_") and not SECRET_NAME.search(name))
+    }
+    return {**settings, "ROTA_CALLABLE": launch.body, "ROTA_PROJECT_PATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def base(launch: Launch) -> dict[str, str]:

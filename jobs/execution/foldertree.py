@@ -1,7 +1,7 @@
 """The size and the end of a folder that a job could do with as it liked. Standard library only.
 
 It may have made folders within folders beyond what a path or a recursion can reach, and have taken its owner's right to
-them. Links are never followed.
+them. Links are never followed, and what is mounted in it is taken down first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import errno
 import os
 import stat
 
-from jobs.execution.outputs import open_inner
+from jobs.execution import mounts
+from jobs.execution.rundir import open_inner
 
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # a name under which something else lies
 BLOCK_BYTES = 512  # what st_blocks counts
@@ -41,6 +42,7 @@ def remove_tree(path: str) -> int:
 
     A folder two levels down is moved up one before it is emptied: so none is ever too deep.
     """
+    mounts.release(path)
     parent, name = os.path.split(path.rstrip("/"))
     at = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

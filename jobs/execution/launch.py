@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from jobs.core.records import Allocation, Outcome
 from jobs.core.running import USUAL_RUN, RunOptions
@@ -26,7 +27,9 @@ class AttemptRef:
 class Launch:
     """All that is needed to run one attempt. Durations are seconds, moments aware UTC datetimes.
 
-    kind: "script" (`body` is its text), "script_path" (an absolute path on this node) or "command" (for the shell).
+    kind: "script" (`body` is its text), "script_path" (an absolute path on this node), "command" (for the shell) or
+    "callable" (a name in the registry), which has a `model` ("process", "thread" or "async") and may be `pooled`.
+    parameters: the values of this run, complete.
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
     secrets: of the job, given beside `env`. secrets_error: why they cannot be given, a sentence: then it is rejected.
@@ -64,6 +67,16 @@ class Launch:
     secrets_error: str = ""
     start_before: datetime | None = None
     fence: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    model: str = "process"
+    pooled: bool = False
+
+    @property
+    def hosted(self) -> str:
+        """In which way it runs in a host process: "async", "thread" or "pooled"; "" for what has a runner."""
+        if self.kind != "callable" or (self.model == "process" and not self.pooled):
+            return ""
+        return "pooled" if self.pooled else self.model
 
     @property
     def ref(self) -> AttemptRef:
@@ -100,7 +113,15 @@ class NotStarted:
     node_refused: bool = False
 
 
-Report = Started | Ended | NotStarted
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """It has ended as far as anybody cares, but its thread runs on. Ended follows when that has ended."""
+
+    ref: AttemptRef
+    outcome: Outcome
+
+
+Report = Started | Ended | NotStarted | Abandoned
 
 
 class RecoveryKind(StrEnum):

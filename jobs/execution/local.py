@@ -6,12 +6,15 @@ The order of the steps, and what a crash between any two of them means, is docs/
 from __future__ import annotations
 
 import sys
+import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from jobs.execution import cgroup_search, secretfiles
 from jobs.execution.environment import NODE_FILE, environment_of
+from jobs.execution.hosting import Hosts
+from jobs.execution.hostprocess import HostProcess, sweep
 from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind, Report
 from jobs.execution.launching import LauncherProcess
 from jobs.execution.loop import Loop
@@ -42,6 +45,8 @@ class LocalExecutor:
         self._cgroups = cgroup_search.bases(data_dir)
         self._loop = Loop("executor")
         self._watcher = Watcher(self._loop, report, self._runs, self._cgroups)
+        self._mark = f"{data_dir}#"
+        self._hosts = Hosts(self._loop, self._watcher, report, self._start_host)
         self._starter = Starter(
             self._loop,
             self._watcher,
@@ -56,7 +61,11 @@ class LocalExecutor:
             environment=partial(environment_of, node=node, node_file=data_dir / NODE_FILE),
             python=python,
             cgroups=self._cgroups,
+            hosts=self._hosts,
         )
+
+    def _start_host(self, program: str) -> HostProcess:
+        return HostProcess(program, f"{self._mark}{uuid.uuid4().hex}", self._logs / "callables.log")
 
     def open(self) -> None:
         """Begin to work. OSError if the data folder cannot be written."""
@@ -65,6 +74,7 @@ class LocalExecutor:
         secretfiles.sweep(str(self._runs))
         cgroup_search.sweep(self._cgroups)
         cgroup_search.make_bases(self._cgroups)
+        sweep(self._mark)
         self._loop.start()
 
     def close(self) -> None:
@@ -72,10 +82,15 @@ class LocalExecutor:
 
         Runners live on, to be adopted by the next executor.
         """
+        self._hosts.end()
         self._loop.post(self._watcher.forget_all)
         self._loop.stop()
         self._starter.close()
         cgroup_search.sweep(self._cgroups)
+
+    def end_hosts(self) -> None:
+        """End the callables that cannot outlive the service, within seconds; what becomes of them is reported."""
+        self._hosts.end()
 
     def launch(self, launch: Launch) -> None:
         """Start the attempt, whose row must be durable. Returns at once: what comes of it is reported."""
@@ -83,7 +98,11 @@ class LocalExecutor:
 
     def cancel(self, ref: AttemptRef) -> None:
         """Wish it to end; again is fine, and so is after its end. The outcome tells which came first."""
-        self._loop.post(partial(self._watcher.cancel, ref))
+        self._loop.post(partial(self._cancel, ref))
+
+    def _cancel(self, ref: AttemptRef) -> None:
+        if not self._hosts.cancel(ref):
+            self._watcher.cancel(ref)
 
     def recover(self, ref: AttemptRef) -> Recovery:
         """What became of an attempt that another incarnation of the service launched, or meant to.
@@ -118,6 +137,7 @@ class LocalExecutor:
         """Have go on what a job has stopped (`kill -STOP $PPID`); to be called now and then, as with each heartbeat."""
         self._loop.post(self._watcher.nudge)
         self._loop.post(self._starter.nudge)
+        self._loop.post(self._hosts.nudge)
 
     def ask(self, answered: Callable[[], None]) -> None:
         """Have `answered` called from the executor's thread, which shows that it takes what it is asked."""

@@ -103,6 +103,16 @@ class Markers:
         if self._complaints <= MOST_COMPLAINTS:
             self._complain(f"not understood: {what}")
 
+    def tell(self, progress: Progress) -> None:
+        """As if it had been printed."""
+        self._progress = progress._replace(text=progress.text[:LONGEST_TEXT])
+        self.write()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether progress was told that is not written yet."""
+        return self._progress != self._written
+
     def look(self) -> None:
         """At the files in which the job may say the same; the latest of either counts."""
         for name, take in ((PROGRESS_FILE, self.take_progress), (RESULT_FILE, self.take_result)):

@@ -9,19 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from jobs.execution import mounts
-from jobs.execution.rundir import OUTPUT, PRIVATE_DIR, RunDir, open_directory, take_back
+from jobs.execution.foldertree import remove_tree
+from jobs.execution.rundir import FOLDER, OUTPUT, RunDir, open_directory, open_inner
 
 MOST_FILES = 1000
 MOST_LEVELS = 20
 MOST_SAID = 10
 UNTELLABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")  # in a name: no address and no page could have it
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class OutputFile(NamedTuple):
@@ -95,7 +94,7 @@ def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> Non
             notice(line)
         if len(gone) > MOST_SAID:
             notice(f"and {len(gone) - MOST_SAID} more outputs were not kept")
-    except (OSError, RecursionError) as error:
+    except OSError as error:
         notice(f"outputs could not be looked through: {error}")
     finally:
         os.close(fd)
@@ -127,7 +126,7 @@ def trim(fd: int, cap_bytes: int) -> list[str]:
             os.unlink(name, dir_fd=fd)
             said.append(f"output {name!r} was not kept: it is no file")
         elif name.count("/") == MOST_LEVELS:
-            shutil.rmtree(name, dir_fd=fd)
+            remove_tree(f"/proc/self/fd/{fd}/{name}")
             said.append(f"output {name!r} was not kept: folders may be {MOST_LEVELS} deep")
     files.sort()
     while files and (total > cap_bytes or len(files) > MOST_FILES):
@@ -156,18 +155,3 @@ def walk(fd: int, under: str = "", level: int = 0) -> Iterator[tuple[str, os.sta
             finally:
                 os.close(inner)
         yield path, found
-
-
-def open_inner(name: str, at: int) -> int:
-    """Descriptor of a folder in `at`. The right that a job has taken from its owner, the owner takes back."""
-    try:
-        fd = os.open(name, FOLDER, dir_fd=at)
-    except PermissionError:
-        place = os.open(name, FOLDER | os.O_PATH, dir_fd=at)
-        try:
-            os.chmod(f"/proc/self/fd/{place}", PRIVATE_DIR)  # noqa: PTH101 by its name, it could be a link by now
-        finally:
-            os.close(place)
-        fd = os.open(name, FOLDER, dir_fd=at)
-    take_back(fd)
-    return fd

@@ -17,7 +17,7 @@ from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import slots
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.program import script_file
-from jobs.execution.rundir import PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
+from jobs.execution.rundir import PARAMETERS, PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
 UPSTREAMS = "upstreams.json"
@@ -44,8 +44,11 @@ def prepare(
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
-        if launch.kind == "script" or launch.upstream_results:
+        if launch.kind in ("script", "callable") or launch.upstream_results:
             rundir.make_dir(SCRIPTS)
+        if launch.kind == "callable":
+            rundir.write_json(PARAMETERS, dict(launch.parameters))
+            env = {**env, "ROTA_PARAMETERS_FILE": f"{path}/{PARAMETERS}"}
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
@@ -118,6 +121,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         cleanup_after=list(run.cleanup_after),
         cleanup_timeout_seconds=run.cleanup_timeout_seconds,
         cgroups=dict(cgroups),
+        hosted=launch.hosted,
     )
 
 

@@ -5,6 +5,7 @@ script       its text, as the job's interpreter runs a file; if its first line i
              Python, the file itself
 script_path  a .py file as the job's interpreter runs it, unless it is executable and has a `#!` of its own;
              anything else is exec'd as it is, and so needs its execute bit
+callable     our own script that loads the project and calls it
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from jobs.execution.rundir import SCRIPTS
 from jobs.execution.spec import Spec
 
 PYTHON_SCRIPT, OTHER_SCRIPT = "script.py", "script"
+CALLER = f"{__file__.rpartition('/execution/')[0]}/callables/run.py"
 SHELLS = ("/bin/bash", "/bin/sh")
 
 
@@ -50,7 +52,9 @@ def program_of(spec: Spec, rundir_path: str) -> Program:
         return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else Program(path, [path])
     if spec.kind == "script_path":
         return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
-    raise StartError(spec.kind, "is no kind of job; expected script, script_path or command")
+    if spec.kind == "callable":
+        return interpreted(spec, CALLER)
+    raise StartError(spec.kind, "is no kind of job; expected script, script_path, command or callable")
 
 
 def shell(command: str) -> Program:

@@ -30,9 +30,12 @@ from typing import Any, Self
 SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
+PARAMETERS = f"{SCRIPTS}/parameters.json"
 PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
+ERROR_FILE = ".rota-error"  # there too, by a callable: see verdict.py
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 MAX_FILE_BYTES = 1 << 20
 MAX_SPEC_BYTES = 16 << 20  # an environment as large as exec takes, written in escapes
 NOT_ORDINARY = {errno.ELOOP: "a symbolic link", errno.ENXIO: "a FIFO or a socket", errno.EISDIR: "a directory",
@@ -181,6 +184,21 @@ def open_directory(path: str) -> int:
     return fd
 
 
+def open_inner(name: str, at: int) -> int:
+    """Descriptor of a folder in `at`. The right that a job has taken from its owner, the owner takes back."""
+    try:
+        fd = os.open(name, FOLDER, dir_fd=at)
+    except PermissionError:
+        place = os.open(name, FOLDER | os.O_PATH, dir_fd=at)
+        try:
+            os.chmod(f"/proc/self/fd/{place}", PRIVATE_DIR)  # noqa: PTH101 by its name, it could be a link by now
+        finally:
+            os.close(place)
+        fd = os.open(name, FOLDER, dir_fd=at)
+    take_back(fd)
+    return fd
+
+
 def take_back(fd: int) -> None:
     """Give its owner the right to the directory again, if a job has taken it."""
     found = os.fstat(fd)
@@ -189,7 +207,7 @@ def take_back(fd: int) -> None:
 
 
 def open_as_directory(path: str) -> int:
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    return os.open(path, FOLDER)
 
 
 def sync(fd: int) -> None:

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from jobs.execution import cgroups, mounts, secretfiles
+from jobs.execution import cgroups, secretfiles
 from jobs.execution.attempt import Attempt
 from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
@@ -94,13 +94,13 @@ def reserve_result(rundir: RunDir) -> None:
 
 def report(rundir: RunDir, result: Result, make_room: Callable[[], bool]) -> None:
     """Write the result; if the disk refuses even the space that was kept, by giving up old output, then by waiting.
-    OSError if nothing helped: then the attempt is found to be lost.
+    OSError if nothing helped: then the attempt is found to be lost, as where somebody has removed the run directory.
     """
     for _ in range(RESULT_TRIES):
         try:
             return rundir.write_json(RESULT, result.to_json(), durable=True)
         except FileNotFoundError:
-            raise  # somebody has removed the run directory
+            return print(f"{rundir.path} was removed while its attempt ran", file=sys.stderr)  # noqa: T201 a log
         except OSError as error:
             refusal = error
         if not make_room():
@@ -117,7 +117,6 @@ def clear_workspace(rundir: RunDir) -> None:
         return
     except OSError:
         try:
-            mounts.release(path)
             remove_tree(path)
         except OSError as error:
             print(f"the workspace in {rundir.path} could not be removed: {error}", file=sys.stderr)  # noqa: T201 a log

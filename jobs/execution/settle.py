@@ -29,6 +29,9 @@ class Holder:
 
     pidfd: int
 
+    def close(self) -> None:
+        os.close(self.pidfd)
+
 
 @dataclass(frozen=True, slots=True)
 class Gone:
@@ -94,6 +97,7 @@ def outcome_of(result: Result) -> Outcome:
         peak_memory_bytes=result.peak_memory_bytes,
         descendants_ended=result.descendants_ended,
         result=result.value,
+        final=result.final,
     )
 
 
@@ -136,14 +140,17 @@ def lost(path: str, token: str, ended: int, why: str = "") -> Outcome:
     secretfiles.take_back(path)
     at = started_facts(path).get("at")
     why = why or why_lost(path, ended)
-    result = Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended)
-    outcome = outcome_of(result)
+    return written(path, Result(token, OutcomeKind.LOST, time.time(), why, started_at=at, descendants_ended=ended))
+
+
+def written(path: str, result: Result) -> Outcome:
+    """The outcome, in place of whoever should have written it, if the disk lets us."""
     try:
         with RunDir(path) as rundir:
             rundir.write_json(RESULT, result.to_json(), durable=True)
     except (OSError, BrokenFileError) as error:
-        logger.warning("%s: that the attempt is lost could not be written: %s", path, error)
-    return outcome
+        logger.warning("%s: that the attempt has ended could not be written: %s", path, error)
+    return outcome_of(result)
 
 
 def why_lost(path: str, ended: int) -> str:
@@ -151,6 +158,8 @@ def why_lost(path: str, ended: int) -> str:
         with RunDir(path) as rundir:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
         restarted = spec.asked_at.boot_id != moment.boot_id()
+        if spec.hosted and not restarted:
+            return "was lost: the service ended while it ran, and what runs in its host process ends with it"
     except FileNotFoundError:
         return "was lost: its run directory was removed while it ran"
     except (BrokenFileError, FormatError, TypeError, AttributeError):  # whatever a job has made of it

@@ -34,10 +34,11 @@ class Spec:
     """How to run one attempt. Durations are seconds, sizes bytes.
 
     kind: "script" (`body` is the name of its file in the run directory's job/), "script_path" (`body` is an absolute
-    path) or "command" (`body` is a shell command). cores: ids to pin the whole tree to, or None. working_directory:
-    absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after this moment.
-    environment: folder of the one that the interpreter belongs to, "" for the service's own. preface: what its log
-    begins with.
+    path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but
+    for a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None.
+    working_directory: absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after
+    this moment. environment: folder of the one that the interpreter belongs to, "" for the service's own. preface: what
+    its log begins with.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
     warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
@@ -80,6 +81,7 @@ class Spec:
     run_as: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+    hosted: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
@@ -100,6 +102,7 @@ class Result:
     node_refused: the machine did not give what the start needed.
     value: the JSON that the job gave as its result.
     log: `bytes` that the job wrote, `lost_bytes` of them that the disk would not take, and its words for that.
+    final: it said that another attempt would not help.
     start_method: "warm" or "cold", as it was started, "" if it was not. start_note: why cold, where warm was wished.
     """
 
@@ -119,6 +122,7 @@ class Result:
     log: dict[str, Any] = field(default_factory=dict)
     start_method: str = ""
     start_note: str = ""
+    final: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}

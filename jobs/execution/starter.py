@@ -15,6 +15,7 @@ from pathlib import Path
 
 from jobs.core.states import OutcomeKind
 from jobs.execution.environment import EnvironmentFileError
+from jobs.execution.hosting import Hosts
 from jobs.execution.launch import Launch, NotStarted, Report
 from jobs.execution.launching import LauncherProcess, Runner
 from jobs.execution.line import Answers, Line, Wanted
@@ -41,6 +42,7 @@ class Starter:
         environment: Callable[[Launch], Mapping[str, str]],
         python: str,
         cgroups: Mapping[str, str],
+        hosts: Hosts,
     ) -> None:
         """start_launcher: see Lines. environment: that of the job. python: the service's own. cgroups: see Spec."""
         self._loop = loop
@@ -50,7 +52,8 @@ class Starter:
         self._environment = environment
         self._python = python
         self._cgroups = cgroups
-        cold = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
+        self._hosts = hosts
+        cold = hosts.answers = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
         warm = Answers(self._on_forked, self._on_refused, self._again, self._again)
         self._lines = Lines(loop, start_launcher, python, cold, warm)
 
@@ -100,9 +103,11 @@ class Starter:
         else:
             line.add(wanted)
 
-    def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line, str]:
+    def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line | Hosts, str]:
         """Whom to ask, and why it will start cold where that is sure. A warm launcher's runner sees to the rest."""
         launch = wanted.launch
+        if launch.hosted:
+            return self._hosts, ""
         if launch.kind == "command" or launch.run.start == "cold":
             return self._lines.cold, ""
         if wanted.tries > 1:  # what a warm launcher was asked for once may be what ended it

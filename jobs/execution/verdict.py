@@ -6,6 +6,8 @@ import os
 import signal
 from typing import NamedTuple
 
+from jobs.execution.rundir import ERROR_FILE, WORK, BrokenFileError, RunDir
+
 
 class Verdict(NamedTuple):
     """`kind` is a value of OutcomeKind; `error` is empty on success."""
@@ -14,6 +16,7 @@ class Verdict(NamedTuple):
     error: str = ""
     exit_code: int | None = None
     signal: int | None = None
+    final: bool = False
 
 
 class EndedByUs(NamedTuple):
@@ -41,6 +44,17 @@ def verdict(status: int, by_us: EndedByUs | None) -> Verdict:
     if exit_code:
         return Verdict("failed", f"exited with code {exit_code}", exit_code)
     return Verdict("success", "", exit_code)
+
+
+def in_own_words(found: Verdict, rundir: RunDir) -> Verdict:
+    """Of a callable: what it raised, rather than the exit code that came of it."""
+    try:
+        said = rundir.read_json(f"{WORK}/{ERROR_FILE}")
+    except (OSError, BrokenFileError):
+        return found
+    if not said or found.kind != "failed" or not isinstance(said.get("error"), str):
+        return found
+    return found._replace(error=said["error"], final=said.get("final") is True)
 
 
 def hint(number: int) -> str:

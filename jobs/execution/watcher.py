@@ -144,7 +144,7 @@ class Watcher:
         """The runner is gone: `again` if nothing says that it began."""
         found = read_result(self.path(ref))
         if isinstance(found, Result):
-            self._ended(ref, found)
+            self.ended(ref, found)
         elif isinstance(found, Gone):
             self.sweep(ref, found.why)
         elif again:
@@ -161,12 +161,12 @@ class Watcher:
         if isinstance(settled, Holder):
             self.adopt(ref, settled)
         elif isinstance(settled, Result):
-            self._ended(ref, settled)
+            self.ended(ref, settled)
         elif isinstance(settled, Gone):
             self.sweep(ref, settled.why)
         return settled
 
-    def _ended(self, ref: AttemptRef, result: Result) -> None:
+    def ended(self, ref: AttemptRef, result: Result) -> None:
         outcome = outcome_of(result)
         never = result.started_at is None
         self._report(NotStarted(ref, outcome, result.node_refused) if never else Ended(ref, outcome))
@@ -188,6 +188,21 @@ class Watcher:
                 return
         cgroups.remove(self._bases, ref.token)
         self._report(Ended(ref, lost(path, ref.token, len(ended), why)))
+
+    def sweep_all(self, find: Callable[[], list[Process]], then: Action) -> None:
+        """End what `find` finds, until it finds nothing; then `then`."""
+        while found := find():
+            kill(found)
+            with suppress(ProcessLookupError):
+                pidfd = os.pidfd_open(found[0].pid)
+                self._loop.on_readable(pidfd, partial(self._sweep_all_on, find, then, pidfd))
+                return
+        then()
+
+    def _sweep_all_on(self, find: Callable[[], list[Process]], then: Action, pidfd: int) -> None:
+        self._loop.no_longer(pidfd)
+        os.close(pidfd)
+        self._loop.insist(partial(self.sweep_all, find, then))
 
     def left_of(self, ref: AttemptRef) -> list[Process]:
         """What is alive of an attempt whose runner is gone."""

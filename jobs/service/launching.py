@@ -5,28 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 
 from jobs import models
+from jobs.callables import registry
 from jobs.core import running
 from jobs.core.records import Allocation
 from jobs.execution.launch import Launch
-from jobs.store import results
+from jobs.store import results, secrets
 from jobs.store.environments import declared_by
 from jobs.telemetry.memory import MEGABYTE
 
 
 def launches(tokens: Sequence[str]) -> list[Launch]:
-    """Of attempts that are `starting` in the store. Three queries at most, whatever their number; none for none."""
+    """Of attempts that are `starting` in the store. Four queries at most, whatever their number; none for none."""
     if not tokens:
         return []
     found = models.Attempt.objects.filter(token__in=tokens).select_related("instance__job")
-    rows = list(found.order_by("pk"))
+    granted = Exists(models.SecretGrant.objects.filter(job=OuterRef("instance__job")))
+    rows = list(found.annotate(has_secrets=granted).order_by("pk"))
     given = results.of_upstreams([row.instance for row in rows])
-    return [_launch(row, given.get(row.instance_id, "")) for row in rows]
+    with_secrets = [row.instance.job_id for row in rows if row.has_secrets]
+    opened = secrets.given_to(with_secrets) if with_secrets else {}
+    return [_launch(row, given.get(row.instance_id, ""), opened.get(row.instance.job_id, secrets.NONE)) for row in rows]
 
 
-def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
+def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Opened) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
+    called = registry.get(job.body) if job.kind == models.Job.Kind.CALLABLE else None
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -47,5 +53,9 @@ def _launch(attempt: models.Attempt, upstream_results: str) -> Launch:
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,
         output_cap_bytes=settings.OUTPUT_CAP_MB * MEGABYTE,
         upstream_results=upstream_results,
+        secrets=opened.values,
+        secrets_error=opened.error,
         fence=attempt.pk,
+        model=job.execution_model,
+        pooled=called is not None and called.pooled,
     )

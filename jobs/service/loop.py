@@ -16,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
-from jobs.core.inputs import AdmissionChanged, Began, Ended, Input
+from jobs.core.inputs import Abandoned, AdmissionChanged, Began, Ended, Input
 from jobs.core.records import Outcome
 from jobs.execution.environments import Environments
 from jobs.execution.launch import AttemptRef, Launch
@@ -88,6 +88,7 @@ class EngineLoop(threading.Thread):
         self._kept_for: int | None = None
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
+        self._abandoned: set[str] = set()
         self._busy: dict[int, float] = {}
         self._engine: Engine
         self._is_built = False
@@ -198,8 +199,14 @@ class EngineLoop(threading.Thread):
 
     def _remember(self, inputs: list[Input]) -> None:
         for told in inputs:
-            if isinstance(told, Ended):
+            if isinstance(told, Abandoned):
+                self._abandoned.add(told.token)
                 self._unsettled[told.token] = told.outcome
+            elif isinstance(told, Ended):
+                if told.token in self._abandoned:
+                    self._abandoned.discard(told.token)  # its outcome is that with which it was abandoned
+                else:
+                    self._unsettled[told.token] = told.outcome
 
     def _beat(self, now: datetime) -> None:
         if self._executor_answers():
@@ -246,6 +253,7 @@ class EngineLoop(threading.Thread):
             self._clocks.wall,
             in_hand=self._in_hand,
             unsettled=self._unsettled,
+            abandoned=self._abandoned,
         )
         self._in_hand.update(recovered.adopted)
         now = self._clocks.wall()
@@ -259,8 +267,9 @@ class EngineLoop(threading.Thread):
 
     def _last_pass(self) -> None:
         """What ended while we were asked to stop is written now; what this cannot write, the next start will."""
+        self._executor.end_hosts()
         inputs, _ = self._mailbox.take()
-        ends = [told for told in inputs if isinstance(told, Began | Ended)]
+        ends = [told for told in inputs if isinstance(told, Began | Ended | Abandoned)]
         try:
             if self._is_built:
                 self._pass(self._clocks.wall(), [AdmissionChanged("the service is stopping"), *ends])

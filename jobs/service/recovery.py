@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from jobs import models
 from jobs.core.engine import Engine
-from jobs.core.inputs import Began, Ended, Input
+from jobs.core.inputs import Abandoned, Began, Ended, Input
 from jobs.core.known import Run
 from jobs.core.records import Allocation, Outcome
-from jobs.core.states import AttemptStatus, OutcomeKind
+from jobs.core.states import AttemptStatus, OutcomeKind, Status
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import AttemptRef, RecoveryKind
 from jobs.execution.local import LocalExecutor
@@ -39,23 +39,38 @@ def recover(
     *,
     in_hand: Collection[str],
     unsettled: Mapping[str, Outcome],
+    abandoned: Collection[str] = (),
 ) -> Recovered:
     """Take every attempt of this node that the store has in flight back into the engine, with what it holds.
 
     `in_hand`: tokens that this process gave to the executor, which reports on them anyway. `unsettled`: outcomes that
-    it reported and that are not committed.
+    it reported and that are not committed. `abandoned`: tokens of those of which a thread still runs.
     """
     recovered = Recovered()
     rows = models.Attempt.objects.filter(node_id=node_id).exclude(status=AttemptStatus.ENDED).order_by("pk")
     for attempt in rows.select_related("instance__job"):
-        allocation = Allocation(tuple(attempt.cores), attempt.virtual_cores, attempt.memory_mb)
-        run = Run(attempt.token, attempt.number, allocation, attempt.started_at or attempt.created_at)
-        engine.adopt(read.job(attempt.instance.job), read.instance(attempt.instance), run)
+        engine.adopt(read.job(attempt.instance.job), read.instance(attempt.instance), _run(attempt))
         if attempt.token in unsettled:
-            recovered.inputs.append(Ended(attempt.instance_id, attempt.token, unsettled[attempt.token]))
+            told = Abandoned if attempt.token in abandoned else Ended
+            recovered.inputs.append(told(attempt.instance_id, attempt.token, unsettled[attempt.token]))
         elif attempt.token not in in_hand:
             _ask(executor, attempt, recovered, now())
+    if abandoned:
+        _hold(engine, abandoned)
     return recovered
+
+
+def _run(attempt: models.Attempt) -> Run:
+    allocation = Allocation(tuple(attempt.cores), attempt.virtual_cores, attempt.memory_mb)
+    return Run(attempt.token, attempt.number, allocation, attempt.started_at or attempt.created_at)
+
+
+def _hold(engine: Engine, tokens: Collection[str]) -> None:
+    """Their instances have ended, but what they hold is not free, and their jobs are not either."""
+    rows = models.Attempt.objects.filter(token__in=tokens, status=AttemptStatus.ENDED)
+    for attempt in rows.select_related("instance__job"):
+        instance = replace(read.instance(attempt.instance), status=Status.RUNNING)
+        engine.adopt(read.job(attempt.instance.job), instance, replace(_run(attempt), abandoned=True))
 
 
 def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered, now: datetime) -> None:

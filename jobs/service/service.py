@@ -10,10 +10,9 @@ from django.conf import settings
 
 from jobs import models
 from jobs.callables import discovery
-from jobs.core.inputs import Began, Ended
-from jobs.execution import abilities
+from jobs.core.inputs import Abandoned, Began, Ended
+from jobs.execution import abilities, launch
 from jobs.execution.environments import Environments
-from jobs.execution.launch import Report, Started
 from jobs.execution.local import LocalExecutor
 from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
@@ -24,7 +23,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.retention import Retention
 from jobs.service.wakers import waker
-from jobs.store import wake
+from jobs.store import vault, wake
 from jobs.telemetry import recent
 from jobs.telemetry.cores import CoreLoad
 
@@ -38,7 +37,8 @@ class Service:
 
     def __init__(self, node_name: str, capacity: Capacity) -> None:
         self.mailbox = Mailbox()
-        capacity = replace(capacity, notices=(*capacity.notices, *abilities.missing(), *discovery.failures()))
+        told = (*capacity.notices, *abilities.missing(), *discovery.failures(), *vault.notices())
+        capacity = replace(capacity, notices=told)
         self.node: models.Node = registration.register(
             settings.DATA_DIR, node_name, capacity, product_version(), utc_now()
         )
@@ -94,11 +94,13 @@ class Service:
         self._notices.close()
         self._waker.close()
 
-    def _reported(self, report: Report) -> None:
+    def _reported(self, report: launch.Report) -> None:
         """Called by the executor's thread."""
         ref = report.ref
-        if isinstance(report, Started):
+        if isinstance(report, launch.Started):
             self.mailbox.put(Began(ref.instance_id, ref.token, report.at))
+        elif isinstance(report, launch.Abandoned):
+            self.mailbox.put(Abandoned(ref.instance_id, ref.token, report.outcome))
         else:
             self.mailbox.put(Ended(ref.instance_id, ref.token, report.outcome))
 

@@ -73,13 +73,14 @@ FINISH_ATTEMPT = RowsStatement(
         "peak": "int",
         "descendants": "int",
         "result": "text",
+        "abandoned_at": "moment",
         **_ENDING,
     },
     """
     UPDATE jobs_attempt SET status = 'ended', outcome = v.outcome, ended_at = v.ended_at,
         started_at = COALESCE(v.started_at, jobs_attempt.started_at), exit_code = v.exit_code, signal = v.signal,
         error = v.error, duration_seconds = v.duration, cpu_seconds = v.cpu, peak_memory_bytes = v.peak,
-        descendants_ended = v.descendants, result = v.result
+        descendants_ended = v.descendants, result = v.result, abandoned_at = v.abandoned_at
     FROM {rows} WHERE jobs_attempt.token = v.token AND jobs_attempt.status <> 'ended'
     RETURNING jobs_attempt.token
     """,
@@ -171,6 +172,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
             d.outcome.peak_memory_bytes,
             d.outcome.descendants_ended,
             d.outcome.result,
+            d.outcome.ended_at if d.abandoned else None,
             d.outcome.exit_code,
             d.outcome.signal,
             d.outcome.error,

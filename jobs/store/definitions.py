@@ -12,9 +12,9 @@ from django.db.models import F
 
 from jobs.core.running import RUN_FIELDS
 from jobs.models import Dependency, Job, Schedule
-from jobs.store import schedules
+from jobs.store import schedules, secrets
 from jobs.store.events import NewEvent, record
-from jobs.store.specs import JobSpec
+from jobs.store.specs import JobSpec, SecretUse
 
 _COLUMNS = (
     "name", "kind", "body", "execution_model", "description", "python_version", "requirements", "environment",
@@ -33,9 +33,21 @@ def insert(spec: JobSpec, *, actor: str, now: datetime, first: datetime | None =
     job = Job(**_columns(spec), created_by=owner, created_at=now)
     job.save(force_insert=True)
     _set_upstreams(job.pk, spec.upstreams)
+    if spec.secrets:
+        secrets.set_uses(job.pk, spec.secrets)
     if spec.schedule is not None:
         schedules.insert(job, spec.schedule, now, first=first)
-    record([NewEvent(now, "job.created", job.pk, actor=actor, data={"name": job.name})])
+    record(
+        [
+            NewEvent(
+                now,
+                "job.created",
+                job.pk,
+                actor=actor,
+                data={"name": job.name, **(_named(spec.secrets) if spec.secrets else {})},
+            )
+        ]
+    )
     return job
 
 
@@ -69,15 +81,27 @@ def change(job: Job, schedule: Schedule | None, spec: JobSpec, *, actor: str, no
         changed.append("schedule")
     if _set_upstreams(job.pk, spec.upstreams):
         changed.append("upstreams")
+    more: dict[str, Any] = {}
+    if secrets.set_uses(job.pk, spec.secrets):
+        changed.append("secrets")
+        more = _named(spec.secrets)
     if changed:
-        rewrite(job.pk, values, also=changed[len(values) :], actor=actor, now=now)
+        rewrite(job.pk, values, also=changed[len(values) :], more=more, actor=actor, now=now)
     return tuple(changed)
 
 
-def rewrite(job_id: int, values: Mapping[str, Any], *, actor: str, now: datetime, also: Sequence[str] = ()) -> None:
-    """Set columns of a job that is locked. `also`: what else of it changed, for the event."""
+def rewrite(
+    job_id: int,
+    values: Mapping[str, Any],
+    *,
+    actor: str,
+    now: datetime,
+    also: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Set columns of a job that is locked. `also`: what else of it changed; `more`: what its event tells of that."""
     Job.objects.filter(pk=job_id).update(**values, revision=F("revision") + 1, updated_at=now)
-    record([NewEvent(now, "job.changed", job_id, actor=actor, data={"changed": [*values, *also]})])
+    record([NewEvent(now, "job.changed", job_id, actor=actor, data={"changed": [*values, *also], **(more or {})})])
 
 
 @transaction.atomic
@@ -147,6 +171,11 @@ def _set_upstreams(job_id: int, upstreams: Iterable[int]) -> bool:
     Dependency.objects.filter(job=job_id, upstream__in=before - wanted).delete()
     Dependency.objects.bulk_create(Dependency(job_id=job_id, upstream_id=up) for up in sorted(wanted - before))
     return wanted != before
+
+
+def _named(uses: Iterable[SecretUse]) -> dict[str, Any]:
+    """For the feed: which secrets it is given now, never what they are."""
+    return {"secrets": [f"{use.variable}={use.name}" for use in uses]}
 
 
 def _columns(spec: JobSpec) -> dict[str, Any]:

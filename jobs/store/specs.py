@@ -40,6 +40,15 @@ class ScheduleSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretUse:
+    """The secret `name` as the variable of a job: its value, or the path of a file that has it."""
+
+    variable: str
+    name: str
+    as_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class JobSpec:
     """What runs, what it needs, what happens when it fails. Field names are those of the model Job.
 
@@ -54,6 +63,7 @@ class JobSpec:
     python_version: str = ""
     requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    secrets: tuple[SecretUse, ...] = ()
     cores: int = 1
     memory_mb: int = 0
     timeout_seconds: float | None = None

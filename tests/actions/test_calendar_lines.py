@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.actions import InvalidInput
@@ -62,6 +62,7 @@ DAY = st.dates(date(2026, 1, 1), date(2026, 12, 31)).map(str)
 NAMES = st.sampled_from(["", "release freeze", "to 06:00", "2026", "día de año", "10:00 to 11:00", "#1"])
 
 
+@settings(deadline=None)  # a pause of the machine is no fault
 @given(st.lists(st.tuples(DAY, NAMES), max_size=3), st.lists(DAY, max_size=3), NAMES)
 def test_stored_calendar_reads_as_it_was(ranges, holidays, name):
     blackouts = [{"from": day, "to": "2027-01-01"} | ({"name": name} if name else {}) for day, name in ranges]

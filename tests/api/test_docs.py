@@ -3,10 +3,11 @@ from pathlib import Path
 
 from jobs.actions.calendars import CALENDAR_FIELDS
 from jobs.actions.preview import PREVIEW_FIELDS
+from jobs.actions.secrets import SECRET_FIELDS
 from jobs.actions.submission import FIELDS
 from jobs.api import api as rota_api
 from jobs.api.answers import InstanceAnswer
-from jobs.api.bodies import CalendarFields, JobFields, PreviewFields
+from jobs.api.bodies import CalendarFields, JobFields, PreviewFields, SecretFields
 from tests.api.site import sign_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +18,7 @@ def test_description_names_every_field_that_is_taken():
     assert set(JobFields.model_fields) == set(FIELDS)
     assert set(PreviewFields.model_fields) == set(PREVIEW_FIELDS)
     assert set(CalendarFields.model_fields) == set(CALENDAR_FIELDS)
+    assert set(SecretFields.model_fields) == set(SECRET_FIELDS)
 
 
 def test_documents_name_every_field_and_event():
@@ -24,7 +26,7 @@ def test_documents_name_every_field_and_event():
     assert not [field for field in (*FIELDS, *PREVIEW_FIELDS, *CALENDAR_FIELDS) if f"`{field}`" not in api_text]
     assert not [field for field in InstanceAnswer.model_fields if f"`{field}`" not in api_text]
     sources = "".join(path.read_text() for room in ("store", "service") for path in (ROOT / "jobs" / room).glob("*.py"))
-    rooms = "job|schedule|calendar|instance|attempt|node|limit|clock|backfill"
+    rooms = "job|schedule|calendar|instance|attempt|node|limit|secret|clock|backfill"
     kinds = set(re.findall(rf'"((?:{rooms})\.[a-z_]+)"', sources)) - {"node.json"}
     assert not [kind for kind in kinds if f"`{kind}`" not in events_text]
 
@@ -40,8 +42,9 @@ def test_description_names_every_address():
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
         "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
         "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",
-        "system/health", "queue", "limits", "limits/{limit_id}", "jobs/{job_id}/cancel-waiting",
-            "nodes/{node_id}/drain", "nodes/{node_id}/undrain", "forecast", "forecast/what-if",
+        "system/health", "queue", "limits", "limits/{limit_id}", "secrets", "secrets/{secret_id}",
+        "jobs/{job_id}/cancel-waiting", "nodes/{node_id}/drain", "nodes/{node_id}/undrain", "forecast",
+        "forecast/what-if",
     }  # fmt: skip
 
 

@@ -151,5 +151,6 @@ def test_description_names_the_header():
     paths = {
         "jobs", "jobs/{job_id}/run", "jobs/{job_id}/backfills", "workflows/{job_id}/run",
         "instances/{instance_id}/retry", "instances/{instance_id}/retry-from-here", "calendars", "limits",
+        "secrets",
     }  # fmt: skip
     assert takes == {(f"/api/v1/{path}", "post") for path in paths}

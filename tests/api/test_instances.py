@@ -122,6 +122,12 @@ def test_query_that_means_nothing_is_refused(api, problem, query):
     assert refusal["errors"][0]["field"] == query.partition("=")[0]
 
 
+def test_filter_given_twice_says_so(api, problem):
+    """All but the last was ignored."""
+    detail = problem(api.get("instances?status=failed&status=success"), 422)["detail"]
+    assert detail == '"status" is given twice; give it once.'
+
+
 def test_misspelt_filter_names_its_neighbour(api, problem):
     assert "did you mean status?" in problem(api.get("instances?statsu=failed"), 422)["detail"]
 

@@ -15,7 +15,7 @@ from tests.dashboard.places import make_job, make_waiting
 def test_unknown_qualifier_is_explained(text):
     (problem,) = search_of(text).problems
     assert text.split()[-1].split('"')[0] in problem
-    assert "known are tag:, status:, owner:, is:" in problem
+    assert "known are tag:, status:, owner:, kind:, is:" in problem
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.execution.mask import FEW, MASK, Mask
 
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN+bgkq/hkiG9w0\nBAQEFAASCBKcwggSjAgEA\n-----END PRIVATE KEY-----\n"
 VALUES = ["s3cr3t-value-123", "pass wörd/+?&'\"\\x", KEY, "cr3t-value-123-longer", "aabaab", "żółw-żółw"]
+
+
+unhurried = settings(deadline=None)
 
 
 def streamed(mask: Mask, parts: list[bytes]) -> bytes:
@@ -31,23 +34,27 @@ pieces = st.one_of(
 )
 
 
+@unhurried
 @given(st.lists(pieces, max_size=12).map(b"".join), st.lists(st.integers(0, 9999), max_size=9))
 def test_any_cut_masks_as_the_whole(data, places):
     assert streamed(Mask(VALUES), cut(data, places)) == Mask(VALUES).whole(data)
 
 
+@unhurried
 @given(st.lists(pieces, max_size=12).map(b"".join))
 def test_no_value_is_left_whole(data):
     told = Mask(VALUES).whole(data)
     assert not any(value.strip().encode() in told for value in VALUES)
 
 
+@unhurried
 @given(st.text("abab\n", max_size=40).map(str.encode), st.lists(st.text("ab", min_size=2, max_size=9), max_size=4))
 def test_streams_of_overlapping_values_agree(data, values):
     mask = Mask(values)
     assert streamed(mask, [data[at : at + 1] for at in range(len(data))]) == mask.whole(data)
 
 
+@unhurried
 @given(st.lists(pieces, max_size=12).map(b"".join))
 def test_hundreds_of_secrets_find_what_few_do(data):
     many = [*VALUES, *(f"{number:04}-no-such-value" for number in range(FEW))]

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from jobs.execution import mounts
+from jobs.execution.foldertree import remove_tree
 
 
 @pytest.fixture
@@ -37,6 +38,14 @@ def test_mount_in_the_outputs_is_no_output(attempt, precious):
     assert running.result().kind == "success"
     assert sorted(one.name for one in precious.iterdir()) == ["file", "link"]
     assert mounts.mounted_in(str(running.path)) == []
+
+
+def test_mount_in_a_log_outlives_its_retention(tmp_path, precious):
+    (log := tmp_path / "run" / "log").mkdir(parents=True)
+    subprocess.run(["/bin/mount", "--bind", precious, log], check=True)
+    remove_tree(str(tmp_path / "run"))
+    assert sorted(one.name for one in precious.iterdir()) == ["file", "link"]
+    assert not (tmp_path / "run").exists()
 
 
 def test_link_is_no_way_to_other_mounts(tmp_path):

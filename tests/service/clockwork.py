@@ -74,6 +74,8 @@ class Processes:
 
     def nudge(self) -> None: ...
 
+    def end_hosts(self) -> None: ...
+
 
 class Clockwork:
     def __init__(self, cores: int = 2, wall: datetime = START, name: str = "here") -> None:

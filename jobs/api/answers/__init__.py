@@ -23,6 +23,7 @@ from jobs.api.answers.machines import (
     SystemResources,
 )
 from jobs.api.answers.refusals import REFUSALS, FieldProblem, Refusal
+from jobs.api.answers.secrets import ChangedSecret, DeletedSecret, SecretAnswer
 from jobs.api.answers.timing import (
     CalendarAnswer,
     Closed,
@@ -51,12 +52,14 @@ __all__ = [
     "CancelAnswer",
     "ChangedJob",
     "ChangedLimit",
+    "ChangedSecret",
     "Closed",
     "ConditionsAnswer",
     "CreatedJob",
     "DeletedCalendar",
     "DeletedJob",
     "DeletedLimit",
+    "DeletedSecret",
     "DrainAnswer",
     "FieldProblem",
     "FullJob",
@@ -77,6 +80,7 @@ __all__ = [
     "SampleAnswer",
     "SamplesAnswer",
     "ScheduledJob",
+    "SecretAnswer",
     "SkippedFires",
     "SystemHealth",
     "SystemResources",

@@ -15,6 +15,12 @@ class CreatedJob(Schema):
     instance_id: int | None
 
 
+class UsedSecret(Schema):
+    name: str
+    variable: str
+    file: bool
+
+
 class ListedJob(Schema):
     job_id: int
     name: str
@@ -23,6 +29,7 @@ class ListedJob(Schema):
     execution_model: str
     python_version: str
     requirements: list[str]
+    secrets: list[UsedSecret]
     cpu_cores_required: int
     memory_mb_required: int
     timeout_seconds: float | None

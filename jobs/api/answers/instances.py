@@ -66,6 +66,7 @@ class ConditionsAnswer(Schema):
     argv: list[str]
     working_directory: str
     environment: dict[str, str]
+    secrets: dict[str, str]
     masked: list[str]
     cores: list[int]
     virtual_cores: int

@@ -2,13 +2,14 @@
 import { startUnsaved } from "./unsaved.js";
 
 const PAUSE_MS = 250;
-export const BODIES = ["script_content", "command", "script_path"];
+export const BODIES = ["script_content", "command", "script_path", "callable"];
 
 export function startJobForm(form) {
   startUnsaved(form);
   startSending(form);
   startExpressions(form);
   startWord(form);
+  startCallables(form);
   startPreview(form, form.querySelector("[data-preview]"));
   if (form.hasAttribute("data-names")) startName(form);
 }
@@ -67,6 +68,27 @@ function startExpressions(form) {
   follow();
 }
 
+// What a callable has from the project, or from the process that it shares, is neither asked nor sent for it.
+function startCallables(form) {
+  const { callable, cpu_cores_required: cores, runs } = form.elements;
+  const chosen = () => (runs.value === "callable" ? callable.selectedOptions[0] : null);
+  const follow = () => {
+    const shared = chosen()?.hasAttribute("data-shared") ?? false;
+    for (const part of form.querySelectorAll("[data-of-process], [data-of-script]")) {
+      const apart = shared || (part.hasAttribute("data-of-script") && runs.value === "callable");
+      part.toggleAttribute("data-apart", apart);
+      for (const input of part.querySelectorAll("[name]")) input.disabled = apart;
+    }
+  };
+  form.addEventListener("change", (event) => {
+    if (!["runs", "callable"].includes(event.target.name)) return;
+    const least = chosen()?.dataset.leastCores ?? "1";
+    if (["", "0", "1"].includes(cores.value)) cores.value = least;
+    follow();
+  });
+  follow();
+}
+
 function startPreview(form, box) {
   const timing = ["when", ...[...form.querySelectorAll("[data-timing] [name]")].map((input) => input.name)];
   let asked = null;
@@ -105,6 +127,7 @@ function startName(form) {
 }
 
 function propose(kind, text) {
+  if (kind === "callable") return slug(text.split(".").pop());
   if (kind === "script_path") return slug(text.split("/").pop().replace(/\.\w+$/, ""));
   if (kind === "command") return slug(text.trim().split(/\s+/).slice(0, 2).map((word) => word.split("/").pop()).join(" "));
   const told = text.match(/^\s*(?:#!.*\n\s*)?(?:#|"""|''')\s*(.+)/);

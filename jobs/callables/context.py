@@ -1,0 +1,81 @@
+"""What a callable is told of its attempt, and what it may tell: its parameter named `context`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from jobs.embedded.cancellation import CancellationToken
+
+
+class Cancelled(CancellationToken):
+    """Set when the attempt is to end: cancelled, out of time, or because the service stops. `await` it on a loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gate = threading.Lock()
+        self._wakes: list[Callable[[], object]] = []
+
+    def __bool__(self) -> bool:
+        return self.cancelled
+
+    def __await__(self) -> Any:
+        return self._waited().__await__()
+
+    def cancel(self) -> None:
+        with self._gate:
+            super().cancel()
+            wakes, self._wakes = self._wakes, []
+        for wake in wakes:
+            with suppress(RuntimeError):  # its loop is closed: nobody waits there any more
+                wake()
+
+    async def _waited(self) -> None:
+        event = asyncio.Event()
+        wake = partial(asyncio.get_running_loop().call_soon_threadsafe, event.set)
+        with self._gate:
+            if self.cancelled:
+                return
+            self._wakes.append(wake)
+        await event.wait()
+
+
+class Context:
+    """`attempt`: 1 for the first try. `parameters`: the values of this run, complete. `cancelled`: truthy from the
+    moment at which it is to end; `cancelled.wait(seconds)` sleeps until then at most, `await cancelled` on a loop,
+    `cancelled.check()` raises.
+    """
+
+    def __init__(
+        self,
+        instance_id: int,
+        attempt: int,
+        parameters: Mapping[str, Any],
+        cancelled: Cancelled,
+        tell: Callable[[float, str], None],
+        listen: Callable[[], None] = lambda: None,
+    ) -> None:
+        """listen: called when it is first asked whether it is cancelled."""
+        self.instance_id = instance_id
+        self.attempt = attempt
+        self.parameters = dict(parameters)
+        self._cancelled = cancelled
+        self._tell = tell
+        self._listen: Callable[[], None] | None = listen
+
+    @property
+    def cancelled(self) -> Cancelled:
+        if self._listen:
+            listen, self._listen = self._listen, None
+            listen()
+        return self._cancelled
+
+    def progress(self, done: float, text: str = "") -> None:
+        """How far it is, from 0 to 1, and in words; as often as you like. Raises ValueError for another number."""
+        if not (isinstance(done, int | float) and 0 <= done <= 1):
+            raise ValueError(f"progress is {done!r}, expected a number from 0 to 1")
+        self._tell(float(done), str(text))

@@ -1,0 +1,250 @@
+"""The process in which async and thread callables of a node run, with the project loaded.
+
+It ends with the service. What becomes of its attempts then, and when one blocks or kills it, is in docs/callables.md.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextvars import Context as Variables
+from functools import partial
+from typing import Any
+
+from jobs.callables import process, registry, streams
+from jobs.callables.answers import Answer, attempted, rejected
+from jobs.callables.coroutines import Coroutines
+from jobs.callables.hosted import Hosted, take
+from jobs.callables.link import Link
+from jobs.callables.watchdog import Watchdog
+from jobs.embedded.cancellation import give_token
+from jobs.embedded.threads import ThreadPool
+from jobs.execution.spec import Result
+from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out
+
+STOP_SECONDS = 2.0  # for what ends when it is asked to
+LAST_WRITES_SECONDS = 1.0
+STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
+
+
+def main(fd: int, service: int) -> None:
+    """`fd`: the socket; `service`: process id of the service, which this process does not outlive."""
+    process.begin(service)
+    Host(Link(fd)).run()
+
+
+class Host:
+    """`on_message` and what it calls belong to the main thread."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._attempts: dict[str, Hosted] = {}
+        self._clerk = Clerk()
+        self._threads = ThreadPool("callable")
+        self._coroutines = Coroutines(self._begun, self._returned)
+        self._watchdog = Watchdog(self._coroutines, self._blocked)
+        self._stopping = False
+
+    def run(self) -> None:
+        self._clerk.start()
+        self._coroutines.thread.start()
+        self._watchdog.start()
+        self._link.send(ready=True)
+        self._link.messages(self.on_message)
+        self._end()
+
+    def on_message(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"start": token, "path": path}:
+                self._start(token, path)
+            case {"cancel": token}:
+                self._ask_to_end(token, CANCELLED)
+            case {"stop": _}:
+                self._stop()
+
+    # --- start ---
+
+    def _start(self, token: str, path: str) -> None:
+        try:
+            hosted = take(path)
+        except (OSError, ValueError) as error:
+            why = f"could not be started: {error}"
+            refused = Result(token, "lost", time.time(), why, node_refused=isinstance(error, OSError))
+            self._link.send(ended=token, result=refused.to_json())
+            return
+        if hosted is None:
+            self._link.send(returned=token)
+            return
+        hosted.later = self._link.later
+        self._attempts[token] = hosted
+        call = hosted.why_not() or call_of(hosted)
+        if isinstance(call, Answer):
+            hosted.withdraw()
+            self._clerk.put(partial(self._ended, hosted, lambda: call))
+        elif hosted.spec.hosted == "async":
+            self._watchdog.needed.set()
+            self._coroutines.start(hosted, call)
+        else:
+            self._start_thread(hosted, call)
+
+    def _start_thread(self, hosted: Hosted, call: Callable[[], Any]) -> None:
+        try:
+            self._threads.run(partial(self._on_thread, hosted, call))
+        except RuntimeError as error:  # the machine gives no more
+            refused = Answer("lost", f"could not be started: {error}")
+            hosted.withdraw()
+            self._clerk.put(partial(self._ended, hosted, lambda: refused))
+
+    def _begun(self, hosted: Hosted) -> None:
+        self._clerk.put(partial(self._tell_begun, hosted))
+        if seconds := hosted.spec.timeout_seconds:
+            self._link.later(seconds, partial(self._ask_to_end, hosted.token, timed_out(seconds)))
+
+    def _tell_begun(self, hosted: Hosted) -> None:
+        hosted.tell_started()
+        self._link.send(began=hosted.token, pid=os.getpid(), at=hosted.started_at)
+
+    def _on_thread(self, hosted: Hosted, call: Callable[[], Any]) -> None:
+        if hosted.begin():
+            self._begun(hosted)
+            # Each in a context of its own: what one leaves in a context variable is not the next one's.
+            answer, seconds = Variables().run(on_thread, hosted, call)
+            hosted.finish()
+            self._clerk.put(partial(self._ended, hosted, lambda: answer, cpu_seconds=seconds))
+        self._threads.free()
+
+    # --- end ---
+
+    def _ask_to_end(self, token: str, why: EndedByUs) -> None:
+        hosted = self._attempts.get(token)
+        if hosted is None:
+            return
+        if hosted.withdraw():
+            never = Answer(why.kind, "was cancelled before it was started")
+            self._clerk.put(partial(self._ended, hosted, lambda: never))
+        elif hosted.ask_to_end(why):
+            if hosted.spec.hosted == "async":
+                self._coroutines.end(hosted)
+            elif why is not STOPPED:
+                self._clerk.put(partial(self._abandon, hosted, why))
+
+    def _returned(self, hosted: Hosted, answer: Callable[[], Answer], interrupted: bool) -> None:
+        """Called in the loop's thread."""
+        self._clerk.put(partial(self._ended, hosted, answer, interrupted=interrupted))
+
+    def _ended(self, hosted: Hosted, answer: Callable[[], Answer], *, interrupted: bool = False, **facts: Any) -> None:
+        if self._attempts.pop(hosted.token, None) is None:
+            return
+        if not self._attempts:
+            self._watchdog.needed.clear()
+        if hosted.abandoned:
+            hosted.release()
+            self._link.send(released=hosted.token)
+        else:
+            result = hosted.end(judged(hosted.ending, answer(), interrupted=interrupted), **facts)
+            self._link.send(ended=hosted.token, result=result.to_json())
+        if self._stopping and not self._attempts:
+            os._exit(0)
+
+    def _abandon(self, hosted: Hosted, why: EndedByUs) -> None:
+        if hosted.token in self._attempts:
+            hosted.abandoned = True
+            result = hosted.abandon(Answer(why.kind, why.error))
+            self._link.send(abandoned=hosted.token, result=result.to_json())
+
+    def _blocked(self, hosted: Hosted | None, sentence: str) -> None:
+        """Called in the watchdog's thread. What has not begun may begin elsewhere."""
+        who = f"attempt {hosted.spec.attempt} of instance {hosted.spec.instance_id}" if hosted else "a callback"
+        print(f"{who} {sentence}", flush=True)  # noqa: T201 the host's log
+        if hosted:
+            hosted.notice(f"it {sentence}")
+        self._link.send(blocked=f"{who} {sentence}")
+        for one in list(self._attempts.values()):
+            if one.withdraw():
+                self._clerk.put(partial(self._hand_back, one))
+
+    def _hand_back(self, hosted: Hosted) -> None:
+        if self._attempts.pop(hosted.token, None):
+            hosted.hand_back()
+            self._link.send(returned=hosted.token)
+
+    # --- the end of the host ---
+
+    def _stop(self) -> None:
+        self._stopping = True
+        for token, hosted in list(self._attempts.items()):
+            if hosted.withdraw():
+                self._clerk.put(partial(self._hand_back, hosted))
+            else:
+                self._ask_to_end(token, STOPPED)
+        self._clerk.put(self._exit_if_empty)
+        self._link.later(STOP_SECONDS, self._end)
+
+    def _exit_if_empty(self) -> None:
+        if not self._attempts:
+            os._exit(0)
+
+    def _end(self) -> None:
+        """At once, whatever still runs: threads cannot be ended in any other way."""
+        self._stopping = True
+        for hosted in list(self._attempts.values()):
+            hosted.ask_to_end(STOPPED)
+            why = hosted.ending or STOPPED
+            answer = Answer(why.kind, why.error)
+            self._clerk.put(partial(self._ended, hosted, lambda answer=answer: answer, interrupted=True))  # type: ignore[misc]  # a default binds it
+        self._clerk.put(partial(os._exit, 0))
+        self._clerk.join(LAST_WRITES_SECONDS)
+        os._exit(0)
+
+
+class Clerk(threading.Thread):
+    """Does what waits for the disk, one after another."""
+
+    def __init__(self) -> None:
+        super().__init__(name="clerk", daemon=True)
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def put(self, call: Callable[[], None]) -> None:
+        self._calls.put(call)
+
+    def run(self) -> None:
+        while True:
+            call = self._calls.get()
+            try:
+                call()
+            except Exception:  # noqa: BLE001 what fails for one attempt must not end the thread that writes for all
+                traceback.print_exc()
+
+
+def call_of(hosted: Hosted) -> Callable[[], Any] | Answer:
+    """The call with its arguments, or why there is none."""
+    found = registry.get(hosted.spec.body)
+    if found is None:
+        return rejected(registry.missing(hosted.spec.body))
+    try:
+        return partial(found.function, **found.arguments(hosted.parameters(), hosted.context()))
+    except (ValueError, TypeError) as error:
+        return rejected(f"its parameters do not fit {hosted.spec.body}: {error}")
+
+
+def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:
+    """How it ended, and the seconds that it had of a core."""
+    streams.current.set(hosted)
+    give_token(hosted.cancelled)
+    process.fresh_connections()
+    began = time.thread_time()
+    answer = attempted(call)
+    seconds = time.thread_time() - began
+    process.fresh_connections()
+    return answer, seconds
+
+
+def judged(why: EndedByUs | None, answer: Answer, *, interrupted: bool) -> Answer:
+    """What counts if it was asked to end. An end of its own while the service stops is its own."""
+    if why is None or (why.kind == STOPPED.kind and not interrupted):
+        return answer
+    return Answer(why.kind, why.error, output="" if interrupted else answer.output)

@@ -1,0 +1,242 @@
+"""One attempt in a host: its claim, what it prints, how far it is, how it ended. Any thread may call."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from jobs.callables.answers import Answer
+from jobs.callables.context import Cancelled, Context
+from jobs.execution import claim, moment
+from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
+from jobs.execution.markers import WRITE_SECONDS, Markers, Progress
+from jobs.execution.rundir import CANCEL, PARAMETERS, RESULT, SPEC, STARTED, BrokenFileError, RunDir
+from jobs.execution.spec import Result, Spec
+from jobs.execution.tree import process
+from jobs.execution.verdict import EndedByUs
+
+MOST_OPEN_BYTES = 8192  # of a line that has no end yet
+WAITING, RUNNING, ENDED = "waiting", "running", "ended"
+
+
+class Hosted:
+    """Made by `take`. `cancelled` is set when it is asked to end. `ending`: why it was, if it was. `later`: the host's
+    way to have something called in so many seconds.
+    """
+
+    def __init__(self, rundir: RunDir, spec: Spec, claim_fd: int) -> None:
+        self.spec = spec
+        self.cancelled = Cancelled()
+        self.ending: EndedByUs | None = None
+        self.abandoned = False
+        self.started_at: float | None = None
+        self.started = 0.0  # monotonic
+        self._rundir = rundir
+        self._claim = claim_fd
+        self._lock = threading.RLock()
+        self._state = WAITING
+        self._log = LogWriter(rundir, spec.log_cap_bytes)
+        self._markers = Markers(rundir, self._log.notice)
+        self._open = {STDOUT: b"", STDERR: b""}
+        self._closed = False
+        self._told_late = False
+        self.later: Callable[[float, Callable[[], None]], None] = lambda _seconds, _action: None
+
+    @property
+    def token(self) -> str:
+        return self.spec.token
+
+    def context(self) -> Context:
+        spec = self.spec
+        return Context(spec.instance_id, spec.attempt, self.parameters(), self.cancelled, self.progress)
+
+    def parameters(self) -> dict[str, Any]:
+        """The values of this run, complete."""
+        return self._rundir.read_json(PARAMETERS) or {}
+
+    # --- its course ---
+
+    def why_not(self) -> Answer | None:
+        """Why it is not to be started, if it is not."""
+        if self._rundir.has(CANCEL):
+            return Answer("cancelled", "was cancelled before it was started")
+        before = self.spec.start_before
+        late = max(0.0, moment.now().seconds_since(before)) if before else 0.0
+        return Answer("lost", f"was not started: its host came {late:.1f} s too late for that") if late else None
+
+    def begin(self) -> bool:
+        """Its first line is next. False if it must not run any more."""
+        with self._lock:
+            if self._state is not WAITING:
+                return False
+            self._state = RUNNING
+            self.started_at, self.started = time.time(), time.monotonic()
+            return True
+
+    def ask_to_end(self, why: EndedByUs) -> bool:
+        """False if it does not run, or was asked before."""
+        with self._lock:
+            if self._state is not RUNNING or self.ending is not None:
+                return False
+            self.ending = why
+        self.cancelled.cancel()
+        return True
+
+    def finish(self) -> None:
+        """It has returned: what it was asked before counts, what it is asked from now on does not."""
+        with self._lock:
+            self._state = ENDED
+
+    def withdraw(self) -> bool:
+        """If it has not begun, it will not."""
+        with self._lock:
+            if self._state is not WAITING:
+                return False
+            self._state = ENDED
+            return True
+
+    def hand_back(self) -> None:
+        """After `withdraw`: say in its claim that it never ran, so that another host may have it."""
+        os.ftruncate(self._claim, claim.RECOVERY)
+        self.close()
+
+    # --- what it says ---
+
+    def print(self, stream: int, data: bytes) -> bool:
+        """Line by line, as it comes. False if its log is closed: somebody prints who has outlived it."""
+        with self._lock:
+            if self._closed:
+                return False
+            data = self._open[stream] + data
+            cut = len(data) if len(data) > MOST_OPEN_BYTES else data.rfind(b"\n") + 1
+            self._open[stream] = data[cut:]
+            self.take(stream, data[:cut])
+            return True
+
+    def flush(self, stream: int) -> None:
+        with self._lock:
+            data, self._open[stream] = self._open[stream], b""
+            if not self._closed:
+                self.take(stream, data)
+
+    def take(self, stream: int, data: bytes) -> None:
+        if data:
+            self._log.write(stream, data)
+            if stream == STDOUT:
+                self._markers.feed(data)
+
+    def notice(self, sentence: str) -> None:
+        with self._lock:
+            if not self._closed:
+                for stream in self._open:
+                    self.flush(stream)
+                self._log.notice(sentence)
+
+    def progress(self, done: float, text: str) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._markers.tell(Progress(done, text))
+            if self._markers.has_more and not self._told_late:
+                self._told_late = True
+                self.later(WRITE_SECONDS, self._write_progress)
+
+    def _write_progress(self) -> None:
+        """What was told just after the last time it was written."""
+        with self._lock:
+            self._told_late = False
+            if not self._closed:
+                self._markers.write()
+
+    def tell_started(self) -> None:
+        """For a recovery; the disk may refuse it."""
+        own = process(os.getpid())
+        facts = {"pid": os.getpid(), "at": self.started_at, "ticks": own.started if own else 0,
+                 "boot_id": moment.boot_id(), "start": "", "note": ""}  # fmt: skip
+        try:
+            self._rundir.write_json(STARTED, facts)
+        except OSError as error:
+            self.notice(f"{STARTED} could not be written: {error.strerror}")
+
+    # --- its end ---
+
+    def end(self, answer: Answer, **facts: Any) -> Result:
+        """How it ended, also durable in its directory; nothing of it is written any more."""
+        with self._lock:
+            self._state = ENDED
+            for stream in self._open:
+                self.flush(stream)
+            self.take(STDERR, answer.output.encode())
+            for sentence in filter(None, (answer.notice, answer.error if self.started_at is None else "")):
+                self._log.notice(sentence)
+            self._markers.end()
+            self._log.close()
+            self._closed = True
+        result = self._record(answer, **facts)
+        self.close()
+        return result
+
+    def abandon(self, answer: Answer) -> Result:
+        """It counts as ended, and goes on: what it prints is still taken."""
+        self.notice(f"{answer.error}; its thread cannot be ended and runs on, and what it holds is not free until then")
+        return self._record(answer)
+
+    def release(self) -> None:
+        """The thread of an abandoned one has ended."""
+        with self._lock:
+            for stream in self._open:
+                self.flush(stream)
+            self._log.close()
+            self._closed = True
+        self.close()
+
+    def _record(self, answer: Answer, **facts: Any) -> Result:
+        log = {"bytes": self._log.end, "lost_bytes": self._log.lost_bytes, "error": self._log.error}
+        ran = self.started_at is not None
+        result = Result(
+            self.token,
+            answer.kind,
+            time.time(),
+            answer.error,
+            exit_code=answer.exit_code,
+            started_at=self.started_at,
+            duration_seconds=time.monotonic() - self.started if ran else None,
+            value=(answer.value or self._markers.result) if answer.kind == "success" else self._markers.result,
+            final=answer.final,
+            log=log,
+            **facts,
+        )
+        try:
+            self._rundir.write_json(RESULT, result.to_json(), durable=True)
+        except (OSError, BrokenFileError) as error:  # the service is told in any case
+            print(f"{self._rundir.path}: no result written: {error}")  # noqa: T201 the host's log
+        return result
+
+    def close(self) -> None:
+        """Only after the result is durable: who gets the lock from here on believes what lies there."""
+        self._closed = True
+        os.close(self._claim)
+        self._rundir.close()
+
+
+def take(path: str) -> Hosted | None:
+    """Claim the attempt in `path`; None if it is not ours (any more). OSError or ValueError if that cannot be done."""
+    try:
+        rundir = RunDir(path)
+    except FileNotFoundError:
+        return None
+    claimed = None
+    try:
+        claimed = claim.claim_as_runner(rundir)
+        if claimed is not None:
+            return Hosted(rundir, Spec.from_json(rundir.read_json(SPEC) or {}), claimed)
+    except (OSError, ValueError):
+        if claimed is not None:
+            os.close(claimed)
+        rundir.close()
+        raise
+    rundir.close()
+    return None

@@ -1,0 +1,81 @@
+"""A host's end of the socket to the service, and its sense of time. Standard library only.
+
+service -> host   {"start": token, "path": run directory}   {"cancel": token}   {"stop": true}
+host -> service   {"ready": true}   {"began": token, "at": ...}   {"ended": token, "result": ...}
+                  {"abandoned": token, "result": ...}   {"released": token}   {"returned": token}
+                  {"blocked": sentence}
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+LONGEST_MESSAGE = 1 << 20
+Action = Callable[[], None]
+
+
+class Link:
+    """`send` and `later` from any thread, the rest from the host's main thread."""
+
+    def __init__(self, fd: int) -> None:
+        self._socket = socket.socket(fileno=fd)
+        self._sending = threading.Lock()
+        self._timing = threading.Lock()
+        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+        self._poll.register(self._wake, select.POLLIN)
+        self._moments: list[tuple[float, int, Action]] = []
+        self._numbers = count()
+
+    def send(self, **message: Any) -> None:
+        """To a service that is gone, nothing: the host is about to end."""
+        data = json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        with self._sending:
+            try:
+                self._socket.send(data)
+            except (BrokenPipeError, ConnectionResetError):
+                return
+
+    def later(self, seconds: float, action: Action) -> None:
+        """Have `action` called in the main thread in so many seconds."""
+        with self._timing:
+            heapq.heappush(self._moments, (time.monotonic() + seconds, next(self._numbers), action))
+        os.eventfd_write(self._wake, 1)
+
+    def messages(self, on_message: Callable[[dict[str, Any]], None]) -> None:
+        """Take messages and call what is due, until the service is gone."""
+        while True:
+            ready = [fd for fd, _ in self._poll.poll(self._milliseconds())]
+            if self._wake in ready:
+                os.eventfd_read(self._wake)
+            if self._socket.fileno() in ready:
+                try:
+                    data = self._socket.recv(LONGEST_MESSAGE)
+                except ConnectionResetError:
+                    return
+                if not data:
+                    return
+                on_message(json.loads(data))
+            self._run_due()
+
+    def _milliseconds(self) -> float | None:
+        with self._timing:
+            return max(0.0, self._moments[0][0] - time.monotonic()) * 1000 if self._moments else None
+
+    def _run_due(self) -> None:
+        while True:
+            with self._timing:
+                if not self._moments or self._moments[0][0] > time.monotonic():
+                    return
+                _, _, action = heapq.heappop(self._moments)
+            action()

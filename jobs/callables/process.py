@@ -1,0 +1,56 @@
+"""What makes a host of a process: it dies with the service, has the project loaded, and its exit is nobody else's."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import resource
+import signal
+from typing import NoReturn
+
+from jobs.callables import streams
+from jobs.execution.spawn import die_with
+
+
+class Exited(SystemExit):
+    """os._exit was called in a host."""
+
+
+def begin(service: int) -> None:
+    """`service`: the process with which this one dies."""
+    die_with(service)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a handler, which what is exec'd does not inherit
+        signal.signal(number, lambda _number, _frame: None)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR2)  # the service asks where it stands, if it does not answer
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    keep_exits()
+    streams.install()
+    load_project()
+    streams.install_logging()
+
+
+def load_project() -> None:
+    import django
+
+    django.setup()
+
+
+def fresh_connections() -> None:
+    """As Django does before and after a request: one that broke, or is too old, is made anew when it is next used."""
+    from django.db import close_old_connections
+
+    close_old_connections()
+
+
+def keep_exits() -> None:
+    """A callable that calls os._exit ends its own attempt, not the others with it. Its children do exit."""
+    own, leave = os.getpid(), os._exit
+
+    def exits(status: int) -> NoReturn:
+        if os.getpid() == own and streams.current.get() is not None:
+            raise Exited(status)
+        leave(status)
+
+    os._exit = exits

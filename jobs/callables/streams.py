@@ -1,0 +1,85 @@
+"""Standard output and error of a host: what a callable prints goes into the log of its own attempt.
+
+Whose it is, is known by the context that runs: the task's, the thread's, that of `asyncio.to_thread`. A thread that a
+callable starts itself has none, and prints into the host's own log, as does what outlives its attempt.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from contextvars import ContextVar
+from typing import Protocol, TextIO
+
+from jobs.execution.logwriter import STDERR, STDOUT
+
+
+class Printing(Protocol):
+    def print(self, stream: int, data: bytes) -> bool: ...
+    def flush(self, stream: int) -> None: ...
+
+
+current: ContextVar[Printing | None] = ContextVar("rota_attempt", default=None)
+
+
+class Bytes(io.RawIOBase):
+    """`buffer` of a stream."""
+
+    def __init__(self, stream: int, other: TextIO) -> None:
+        self._stream = stream
+        self._other = other
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        content = memoryview(data).tobytes()  # type: ignore[arg-type]  # whatever else it is, TypeError says so
+        attempt = current.get()
+        if attempt is None or not attempt.print(self._stream, content):
+            self._other.buffer.write(content)
+            self._other.buffer.flush()
+        return len(content)
+
+    def flush(self) -> None:
+        if attempt := current.get():
+            attempt.flush(self._stream)
+
+    def fileno(self) -> int:
+        return self._other.fileno()
+
+
+class Stream(io.TextIOBase):
+    encoding = "utf-8"
+    errors = "backslashreplace"
+
+    def __init__(self, stream: int, other: TextIO) -> None:
+        """other: the host's own."""
+        self.buffer = Bytes(stream, other)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() was given {type(text).__name__}, expected str")
+        self.buffer.write(text.encode(self.encoding, "backslashreplace"))
+        return len(text)
+
+    def flush(self) -> None:
+        self.buffer.flush()
+
+    def fileno(self) -> int:
+        return self.buffer.fileno()
+
+
+def install() -> None:
+    """To be called before the project is loaded: what it sets up for logging is to find these."""
+    sys.stdout, sys.stderr = Stream(STDOUT, sys.stdout), Stream(STDERR, sys.stderr)
+
+
+def install_logging() -> None:
+    """What is logged from INFO on goes to standard error, if the project has not decided otherwise."""
+    root = logging.getLogger()
+    if not root.handlers:
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,133 @@
+"""The service's end of one host process: starts it, writes to it, reads from it. One thread only, never waits."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from jobs.execution.settle import kill
+from jobs.execution.tree import Process, all_processes, in_session, process, read_proc
+from jobs.execution.verdict import signal_name
+
+LONGEST_MESSAGE = 1 << 20
+SWEEP_SECONDS = 5.0
+HOST_NAME = "ROTA_HOST"  # in the environment of a host and of all that it starts
+MAIN = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[4])
+from importlib import import_module
+import_module(sys.argv[1]).main(int(sys.argv[2]), int(sys.argv[3]))
+"""
+
+
+class HostGoneError(ConnectionError):
+    """Nothing more will come from it."""
+
+    def __init__(self) -> None:
+        super().__init__("the host process has ended; logs/callables.log in the data folder may say why")
+
+
+class HostProcess:
+    def __init__(self, program: str, mark: str, log: Path) -> None:
+        """`program`: the module whose `main` it runs, with the service's own environment and path: it is the same
+        project. `mark`: names it. OSError if it cannot be started.
+        """
+        self.mark = mark
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.setblocking(False)
+        self._outbox: deque[bytes] = deque()
+        arguments = [program, str(theirs.fileno()), str(os.getpid()), json.dumps(sys.path)]
+        try:
+            with theirs, log.open("ab") as output:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", MAIN, *arguments],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    env={**os.environ, "PYTHONUNBUFFERED": "1", HOST_NAME: mark},
+                    start_new_session=True,
+                )
+            self.pidfd = os.pidfd_open(self._process.pid)
+        except OSError:
+            self.socket.close()
+            raise
+        self._leader = process(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, **message: Any) -> None:
+        self._outbox.append(json.dumps(message).encode())
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what its socket takes; the rest waits. To one that is gone, nothing."""
+        with suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
+            while self._outbox:
+                self.socket.send(self._outbox[0])
+                self._outbox.popleft()
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message, None if there is none at present. HostGoneError if there will be none."""
+        try:
+            data = self.socket.recv(LONGEST_MESSAGE)
+        except BlockingIOError:
+            return None
+        except ConnectionResetError as error:
+            raise HostGoneError from error
+        if not data:
+            raise HostGoneError
+        return dict(json.loads(data))
+
+    def signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, number)
+
+    def left(self) -> list[Process]:
+        """What is alive of what it has started."""
+        return [one for one in marked(self.mark, self._leader) if one.pid != self.pid]
+
+    def how_it_ended(self) -> str:
+        """After its end."""
+        code = self._process.wait()
+        return f"exited with code {code}" if code >= 0 else f"was killed by signal {-code} ({signal_name(-code)})"
+
+    def close(self) -> None:
+        self.socket.close()
+        os.close(self.pidfd)
+
+
+def marked(mark: str, leader: Process | None = None) -> list[Process]:
+    """What is alive of hosts whose mark begins so, or is in the session that a host led."""
+    assignment = f"{HOST_NAME}={mark}".encode()
+
+    def is_marked(one: Process) -> bool:
+        return any(variable.startswith(assignment) for variable in read_proc(one.pid, "environ").split(b"\0"))
+
+    found = (one for one in all_processes() if one.alive and one.pid != os.getpid())
+    return [one for one in found if in_session(one, leader) or is_marked(one)]
+
+
+def sweep(mark: str) -> None:
+    """End what an earlier service's hosts have left: they themselves have died with it."""
+    deadline = time.monotonic() + SWEEP_SECONDS
+    while (found := marked(mark)) and time.monotonic() < deadline:
+        kill(found)
+        with suppress(ProcessLookupError):
+            pidfd = os.pidfd_open(found[0].pid)
+            try:
+                select.select([pidfd], [], [], 1.0)
+            finally:
+                os.close(pidfd)

@@ -1,0 +1,69 @@
+"""A node with hosts, shared by the tests of a module that leave these alive, and one for those that do not."""
+
+import os
+
+import pytest
+
+from jobs.execution.markers import read_progress
+from jobs.execution.tree import marked
+from tests.execution.node import Node
+from tests.waiting import until
+
+SHOP = "tests.callables.shop.jobs"
+
+
+class HostingNode(Node):
+    """Starts callables of the shop by name: `node.run("async_ends", how="value")`."""
+
+    number = 0
+
+    def run(self, name, /, *, timeout_seconds=None, grace=5.0, **parameters):
+        model = name.partition("_")[0]
+        HostingNode.number += 1
+        return self.launch(
+            f"{SHOP}.{name}", HostingNode.number, kind="callable", parameters=parameters,
+            model="process" if model == "pooled" else model, pooled=model == "pooled",
+            timeout_seconds=timeout_seconds, kill_grace_seconds=grace,
+        )  # fmt: skip
+
+    def waits(self, name, path=None, **more):
+        """One that runs until it is asked to end, or there is a file `path`."""
+        ref = self.run(name, **({"path": str(path)} if path else {}), **more)
+        self.prints(ref, "waiting")
+        return ref
+
+    def progress(self, ref):
+        return read_progress(self.path(ref))
+
+    @property
+    def hosts(self):
+        return [host.process.pid for host in self.executor._hosts._alive]
+
+    def said(self):
+        return (self.data_dir / "logs/callables.log").read_text()
+
+    def end(self):
+        for executor in self.opened:
+            executor.close()
+        until(lambda: not any(marked(ref.token, None) for ref in self.refs))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _project():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "DJANGO_SETTINGS_MODULE", "tests.callables.settings")
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, _project):
+    node = HostingNode(tmp_path_factory.mktemp("node"))
+    yield node
+    node.end()
+
+
+@pytest.fixture
+def alone(tmp_path):
+    node = HostingNode(tmp_path / "node")
+    yield node
+    node.end()

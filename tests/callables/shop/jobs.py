@@ -1,0 +1,223 @@
+"""Callables of the tests: some do as they should, most do not."""
+
+import asyncio
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from jobs.callables import job
+from jobs.callables.errors import NonRetryableError
+
+FOREVER = 60
+
+
+async def wait_for(path: str) -> None:
+    while not os.path.exists(path):
+        await asyncio.sleep(0.01)
+
+
+def wait_here_for(path: str) -> None:
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+
+def ends(how: str, number: int = 0) -> object:
+    match how:
+        case "value":
+            return {"number": number, "list": [1, "ż"]}
+        case "set":
+            return {1, 2}
+        case "large":
+            return "x" * 70_000
+        case "error":
+            raise ValueError("the shelf is empty")
+        case "final":
+            raise NonRetryableError("no such customer")
+        case "timeout":
+            raise TimeoutError("the other side did not answer")
+        case "unprintable":
+            raise Unprintable
+        case "exit":
+            sys.exit(number)
+        case "os._exit":
+            os._exit(number)
+        case "segfault":
+            ctypes.string_at(0)
+    return None
+
+
+@job
+async def async_ends(how: str, number: int = 0) -> object:
+    await asyncio.sleep(0)
+    return ends(how, number)
+
+
+@job(model="thread")
+def thread_ends(how: str, number: int = 0) -> object:
+    return ends(how, number)
+
+
+@job(model="process", pooled=True)
+def pooled_ends(how: str, number: int = 0) -> object:
+    return ends(how, number)
+
+
+@job(model="process")
+def process_ends(how: str, number: int = 0) -> object:
+    return ends(how, number)
+
+
+@job
+async def async_waits(path: str) -> None:
+    print("waiting")
+    await wait_for(path)
+
+
+@job(model="thread")
+def thread_waits(path: str) -> None:
+    print("waiting")
+    wait_here_for(path)
+
+
+@job(model="process", pooled=True)
+def pooled_waits(path: str) -> None:
+    print("waiting", flush=True)
+    wait_here_for(path)
+
+
+@job(model="process")
+def process_waits(path: str) -> None:
+    print("waiting", flush=True)
+    wait_here_for(path)
+
+
+@job
+async def async_blocks(path: str) -> None:
+    print("waiting")
+    wait_here_for(path)
+
+
+@job
+async def async_deaf(path: str) -> None:
+    print("waiting")
+    while not os.path.exists(path):
+        try:
+            await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            continue
+
+
+@job(model="thread")
+def thread_heeds(context: object) -> str:
+    print("waiting")
+    return "asked" if context.cancelled.wait(FOREVER) else "not asked"
+
+
+@job
+async def async_heeds(context: object) -> None:
+    print("waiting")
+    try:
+        await asyncio.sleep(FOREVER)
+    except asyncio.CancelledError:
+        print("tidied up")
+        raise
+
+
+@job(model="process", pooled=True)
+def pooled_heeds(context: object) -> None:
+    cancelled = context.cancelled
+    print("waiting", flush=True)
+    cancelled.wait(FOREVER)
+    print("tidied up")
+
+
+@job(model="process")
+def process_heeds(context: object) -> None:
+    cancelled = context.cancelled
+    print("waiting", flush=True)
+    cancelled.wait(FOREVER)
+    print("tidied up")
+
+
+@job(model="process", pooled=True)
+def pooled_deaf(path: str) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("waiting", flush=True)
+    wait_here_for(path)
+
+
+@job
+async def async_tells(context: object, name: str, times: int = 5) -> str:
+    for number in range(times):
+        print(f"{name} {number}")
+        logging.getLogger("shop").warning("%s logs %d", name, number)
+        await asyncio.sleep(0)
+    await asyncio.to_thread(print, f"{name} in a thread")
+    context.progress(0.5, f"half of {name}")
+    context.progress(1, f"all of {name}")
+    return name
+
+
+@job(model="thread")
+def thread_halves(context: object, path: str) -> None:
+    context.progress(0.1)
+    context.progress(0.5, "half")
+    wait_here_for(path)
+
+
+@job(model="thread")
+def thread_tells(context: object, name: str) -> list[object]:
+    print(name, end="")
+    sys.stderr.write(f"{name} errs\n")
+    context.progress(0.25, name)
+    return [context.instance_id, context.attempt, context.parameters]
+
+
+@job(model="process", pooled=True)
+def pooled_tells(context: object, name: str) -> list[object]:
+    print(name)
+    os.write(2, b"from below\n")
+    context.progress(0.25, name)
+    return [context.instance_id, context.attempt, context.parameters, os.getpid()]
+
+
+@job(model="process")
+def process_tells(context: object, name: str) -> list[object]:
+    print(name)
+    context.progress(0.25, name)
+    return [context.instance_id, context.attempt, context.parameters]
+
+
+@job
+async def async_leaves_tasks(path: str) -> None:
+    task = asyncio.create_task(wait_for(path))
+    await asyncio.sleep(0)
+    assert not task.done()
+
+
+@job(model="process", pooled=True)
+def pooled_leaves(seconds: int = FOREVER) -> int:
+    return subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid
+
+
+@job(model="thread")
+def thread_starts(path: str, seconds: int = FOREVER) -> None:
+    print(subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid)
+    wait_here_for(path)
+
+
+@job(model="thread")
+def thread_in_thread() -> None:
+    inner = threading.Thread(target=print, args=("nobody's line",))
+    inner.start()
+    inner.join()
