@@ -17,7 +17,7 @@ from pathlib import Path
 from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
 from jobs.execution.environment import NODE_FILE
-from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, remove, size_of
+from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, look, remove, size_of
 from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
@@ -216,10 +216,10 @@ class Environments:
         return size_of(self.folder.root) > self._most_bytes
 
     def _remove(self, one: Installed) -> bool:
-        """False if somebody uses it, or is about to."""
+        """False if somebody uses it, or is about to, or has done so since `one` was looked at."""
         with self._gate:
             wanted = {asked.key for asked in self._asked.values()} | {*self._using.values()}
-            if one.key in wanted or one.in_use:
+            if one.key in wanted or one.in_use or look(one.path) != one:
                 return False
             gone = self.folder.put_away(one.path)
         logger.info("environment %s was not used for %.1f days and is removed", one.key, days_ago(one.used_at))
