@@ -22,6 +22,7 @@ from pathlib import Path
 from jobs.execution.foldertree import remove_tree
 from jobs.execution.inuse import IN_USE
 
+ENVIRONMENTS = "environments"
 FACTS, LOG = "rota.json", "build.log"
 MAKING, GONE, CACHE, PYTHONS = ".making", ".gone", "cache", "pythons.json"
 
@@ -51,13 +52,14 @@ class Installed:
 
 class EnvironmentFolder:
     def __init__(self, data_dir: Path) -> None:
-        self.root = data_dir / "environments"
+        self.root = data_dir / ENVIRONMENTS
         self.cache = self.root / CACHE
         self.pythons = self.root / PYTHONS
 
     def make(self) -> None:
-        """Others than the service's user see no names in it."""
+        """Others than the service's user see no names in it, and nothing of what has been fetched."""
         self.root.mkdir(mode=0o711, exist_ok=True)
+        self.cache.mkdir(mode=0o700, exist_ok=True)
 
     def path(self, key: str) -> Path:
         return self.root / key

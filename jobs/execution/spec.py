@@ -45,7 +45,7 @@ class Spec:
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
     service is root. secrets: by variable the name of the secret that it has; never a value. cgroups: by controller the
-    folder in which the attempt may have a cgroup, see cgroups.py.
+    folder in which the attempt may have a cgroup, see cgroups.py. notices: said in the log before the job starts.
     """
 
     token: str
@@ -65,6 +65,7 @@ class Spec:
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     keep_workspace: bool = False
     cleanup_command: str = ""
     cleanup_after: list[str] = field(default_factory=list)
@@ -81,6 +82,7 @@ class Spec:
     run_as: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     hosted: str = ""
 
     def to_json(self) -> dict[str, Any]:

@@ -85,8 +85,8 @@ class Starter:
     def _begin(self, wanted: Wanted, reason: str) -> None:
         wanted.tries += 1
         launch = wanted.launch
-        if launch.secrets_error:
-            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {launch.secrets_error}")
+        if error := launch.parameters_error or launch.secrets_error:
+            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
             return
         if launch.environment_error:
             self._end_unstarted(launch, OutcomeKind.ENVIRONMENT_FAILED, launch.environment_error)

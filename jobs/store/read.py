@@ -50,10 +50,13 @@ def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "", en
     )
 
 
+UNREAD = ("body", "description", "parameters", "parameter_values")  # by the engine
+
+
 def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
-    found = models.Job.objects.filter(pk__in=wanted).defer("body", "description").annotate(block_at=BLOCK_AT)
+    found = models.Job.objects.filter(pk__in=wanted).defer(*UNREAD).annotate(block_at=BLOCK_AT)
     rows = {row.pk: row for row in found}
     keys = {row.pk: key_of(row, has_block=row.block_at > 0) for row in found}
     gone = _gone(row.pk for row in found if row.kind == models.Job.Kind.CALLABLE)
