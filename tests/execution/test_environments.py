@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs.core.packages import PackagesNeeded
-from jobs.execution.environments import Environments
+from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
 from jobs.execution.tree import all_processes, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
@@ -18,7 +18,7 @@ from tests.waiting import until
 
 SLOW = """
 import sys, subprocess, time
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)  # left by a build"], start_new_session=True)
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", *sys.argv[1:]], start_new_session=True)
 print("begun", flush=True)
 time.sleep(600)
 """
@@ -68,12 +68,27 @@ def output_of(given, *command):
 
 def slow(environments, monkeypatch, seconds=60.0):
     """Builds that never end by themselves, and leave a process behind."""
+    command = ["/usr/bin/env", "python3", "-c", SLOW, mark_of(environments)]
     monkeypatch.setattr(environments._builder, "_timeout", seconds)
-    monkeypatch.setattr(environments._builder, "_commands", lambda *_: [["/usr/bin/env", "python3", "-c", SLOW]])
+    monkeypatch.setattr(environments._builder, "_commands", lambda *_: [command])
 
 
-def left_by_builds():
-    return [one for one in all_processes() if one.alive and b"left by a build" in read_proc(one.pid, "cmdline")]
+def mark_of(environments):
+    return f"left by a build in {environments.folder.root}"
+
+
+def left_by_builds(environments):
+    mark = mark_of(environments).encode()
+    return [one for one in all_processes() if one.alive and mark in read_proc(one.pid, "cmdline")]
+
+
+def evict(environments):
+    """After what the last build has set off."""
+    both = threading.Barrier(LOOKS_AT_ONCE + 1)
+    for _ in range(LOOKS_AT_ONCE):
+        environments._looks.put(both.wait)
+    both.wait(60)
+    environments._evict()
 
 
 def test_conflicting_versions_are_there_side_by_side(environments):
@@ -126,11 +141,11 @@ def test_the_last_who_leaves_ends_the_build_with_all_its_processes(environments,
     slow(environments, monkeypatch)
     for name in ("one", "two"):
         Asking(environments, name, "tiny")
-    until(left_by_builds)
+    until(lambda: left_by_builds(environments))
     environments.unprepare("one")
-    assert left_by_builds()
+    assert left_by_builds(environments)
     environments.unprepare("two")
-    until(lambda: not left_by_builds())
+    until(lambda: not left_by_builds(environments))
     until(lambda: not [*environments.folder.root.glob("*.making")])
 
 
@@ -138,7 +153,7 @@ def test_a_build_has_a_time_limit(environments, monkeypatch):
     slow(environments, monkeypatch, seconds=0.5)
     given = Asking(environments, "one", "tiny").given()
     assert given.error == "its packages were not installed within 0.5 s"
-    assert not left_by_builds()
+    assert not left_by_builds(environments)
 
 
 def test_half_of_one_is_swept_at_the_next_start(environments, data_dir):
@@ -167,15 +182,16 @@ def age(given, days):
 def test_one_that_nobody_used_for_long_goes(environments):
     old, new = unused(environments), unused(environments, "two")
     age(old, 31)
-    environments._evict()
+    evict(environments)
     assert (there(old), there(new)) == (False, True)
 
 
 def test_past_the_size_the_one_used_longest_ago_goes(environments):
     old, new = unused(environments), unused(environments, "two")
     age(old, 2)
+    evict(environments)
     environments._most_bytes = size_of(environments.folder.root) * 3 // 4
-    environments._evict()
+    evict(environments)
     assert (there(old), there(new)) == (False, True)
 
 
@@ -194,5 +210,5 @@ def test_one_in_use_never_goes(environments, by):
             environments.give_back("token")
         age(given, 400)
         environments._most_bytes = 0
-        environments._evict()
+        evict(environments)
         assert there(given)
