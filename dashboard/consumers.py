@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from typing import Any
 
+from autobahn.exception import Disconnected
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 
@@ -98,7 +100,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
         relay().leave(self)
 
     async def send_frame(self, text: str) -> None:
-        await self.send(text_data=text)
+        with suppress(Disconnected):  # it has just gone, which nobody has been told yet; others get theirs
+            await self.send(text_data=text)
 
     async def close_overdue(self) -> None:
         await self.close(OVERDUE)

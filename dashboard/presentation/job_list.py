@@ -95,7 +95,7 @@ def _rows(ids: list[int]) -> list[JobRow]:
     """In the order of `ids`. Two queries."""
     jobs = (
         Job.objects.select_related("schedule__calendar", "created_by")
-        .defer("body", "environment", "description")
+        .defer("body", "environment", "description", "parameters", "parameter_values")
         .filter(pk__in=ids)
         .annotate(
             oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]),

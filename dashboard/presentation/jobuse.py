@@ -10,6 +10,7 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
+from dashboard.presentation.parameters import in_words
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
@@ -57,6 +58,7 @@ class JobNeeds:
     priority: str
     variables: tuple[str, ...]
     secrets: tuple[SecretUse, ...]
+    parameters: tuple[tuple[str, str], ...]
     created_at: datetime
     owner: str
     limits: tuple[str, ...]
@@ -133,6 +135,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         priority=str(Job.Priority(job.priority).label),
         variables=tuple(job.environment),
         secrets=uses_of(job),
+        parameters=in_words(job),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),

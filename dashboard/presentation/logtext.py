@@ -11,11 +11,13 @@ from jobs.execution.rundir import BrokenFileError
 
 FIRST_BYTES = 64 * 1024
 
-# Colours and other commands to a terminal: CSI and OSC sequences, single escapes, and what else is not text.
+# Colours and other commands to a terminal: CSI sequences, titles and links, single escapes, and what else is not text.
+# As static/dashboard/js/sequences.js has it, a line's end ends what was not finished in it.
 _COMMANDS = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]?|[\x00-\x08\x0b\x0c\x0e-\x1f]"
+    r"\x1b\[[0-?]*[ -/]*(?:[@-~]|(?=\n|\Z))|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\|(?=\n|\Z))"
+    r"|\x1b(?:[ -/]+[0-~]|[0-Z\\^-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f]"
 )
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
+_LINE_BEGINS_ANEW = re.compile(r"\x1b\[[01]?G")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +43,6 @@ def first_text(place: LogPlace | None) -> FirstText:
 
 def plain(text: str) -> str:
     """Without commands to a terminal; of a line that was written over, the last writing."""
-    return _OVERWRITTEN.sub("", _COMMANDS.sub("", text)).replace("\r", "")
+    text = _COMMANDS.sub("", _LINE_BEGINS_ANEW.sub("\r", text))
+    # Not by an expression: one that looks for the last writing goes through a long line as often as it has characters.
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

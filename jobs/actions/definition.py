@@ -26,19 +26,22 @@ SAME = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
     "retry_never_exit_codes", "pause_after_failures", "tenant", "deadline_seconds", "start_deadline_seconds",
     "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
-    "notify_email", "notify_webhook",
+    "notify_email", "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
+LARGE = ("parameters", "parameter_values", "environment")  # beside the body
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
-    """Unless `whole`, without the fields that may be large, which a list does not load: body and environment."""
+    """Unless `whole`, without the fields that may be large, which a list does not load: `LARGE`."""
     return JobSpec(
         name=job.name,
         kind=job.kind,
         body=job.body if whole else "",
         execution_model=job.execution_model,
         description=job.description,
+        parameters=dict(job.parameters) if whole else {},
+        parameter_values=dict(job.parameter_values) if whole else {},
         python_version=job.python_version,
         requirements=tuple(job.requirements),
         environment=dict(job.environment) if whole else {},
@@ -126,6 +129,8 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
     raw = raw_of(spec)
     if any(patch.get(field) for field in BODIES):
         raw |= dict.fromkeys((*BODIES, "kind"))
+        if spec.kind == Job.Kind.CALLABLE or patch.get("callable"):  # it takes what its signature says
+            raw |= dict.fromkeys(("parameters", "parameter_values"))
         raw["cpu_cores_required"] = spec.cores or None  # none is right for what shares a process, and for nothing else
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(OF_TYPE)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jobs.actions.grants import uses_in_text
+from jobs.parameters.written import NotJson, read_json
 
 # No number that is meant has more digits, and Python refuses to read some thousand.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
@@ -18,7 +19,7 @@ def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
     """Texts by the API's names -> values by the same names. A blank is null: the default, also when editing.
 
     What cannot be read as its kind stays text, for the check to refuse it as it was typed. `environment`: a line
-    NAME=value each. `secrets`: a line VARIABLE=name each.
+    NAME=value each. `secrets`: a line VARIABLE=name each. `parameters`, `parameter_values`: JSON.
     `tags`: separated by commas. A checkbox that is off is not sent, so who has one adds its "off".
     """
     return {field: _READERS.get(field, _text)(text) if text.strip() else None for field, text in values.items()}
@@ -69,6 +70,13 @@ def _flag(text: str) -> bool | str:
     return FLAGS.get(text.lower(), text)
 
 
+def _json(text: str) -> Any:
+    try:
+        return read_json(text)
+    except NotJson:
+        return text
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "cpu_cores_required": _whole,
     "cores": _whole,
@@ -81,6 +89,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "retry_max_delay_seconds": _number,
     "priority": _priority,
     "environment": _variables,
+    "parameters": _json,
+    "parameter_values": _json,
     "secrets": uses_in_text,
     "tags": _words,
     "depends_on": _lines,

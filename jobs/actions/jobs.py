@@ -24,6 +24,7 @@ from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
 from jobs.actions.upstreams import check_workflow
 from jobs.models import Instance, Job, Schedule, Secret
+from jobs.parameters.values import lacking
 from jobs.store import definitions, wishes, workflows
 from jobs.store.locks import once_more
 from jobs.store.schedules import due_at_once
@@ -58,8 +59,8 @@ def create_job(
     """Store a job. A `once` without a date runs at once, unless `start` is off, and so does what is wished to begin so.
 
     What waits for other jobs does not: it runs with them. `raw` is as for `read_job`. `lenient`: a `once` whose moment
-    has passed by no more than its misfire grace runs at once too; it is refused otherwise. Raises InvalidInput with
-    nothing stored.
+    has passed by no more than its misfire grace runs at once too; it is refused otherwise. What lacks a value that a
+    run must have waits for somebody to give it. Raises InvalidInput with nothing stored.
     """
     spec = check_new_job(raw, now=now, lenient=lenient)
     try:
@@ -70,7 +71,8 @@ def create_job(
             first = due_at_once(spec.schedule, now) if spec.schedule else None
             job = definitions.insert(spec, actor=actor, now=now, first=first)
             instance = None
-            if first is not None or (spec.schedule is None and start and not spec.upstreams):
+            ready = not lacking(spec.parameters, spec.parameter_values)
+            if first is not None or (spec.schedule is None and start and ready and not spec.upstreams):
                 instance = wishes.submit(job, cause=Instance.Cause.SUBMIT, actor=actor, now=now, due_at=first)
     except Secret.DoesNotExist as gone:
         raise _secret_gone(str(gone)) from None

@@ -25,6 +25,7 @@ from jobs.actions.limiting import (
     read_rates,
 )
 from jobs.actions.packages import read_packages
+from jobs.actions.parameters import PARAMETER_FIELDS, read_parameters, refuse_lacking
 from jobs.actions.reading import Reader, shown
 from jobs.actions.running import read_run_options
 from jobs.actions.timing import TIMING_FIELDS, read_schedule
@@ -40,7 +41,7 @@ FIELDS = (
     "cpu_cores_required", "memory_mb_required", "timeout_seconds", "kill_grace_seconds", *TIMING_FIELDS, "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "priority", "tags", *UPSTREAM_FIELDS,
     *RUN_FIELDS, "keep_workspace", *KEEPING_FIELDS, "notify_email", "notify_webhook", "created_by",
-    *LIMITING_FIELDS,
+    *LIMITING_FIELDS, *PARAMETER_FIELDS,
 )  # fmt: skip
 
 MOST_RETRIES = 1000
@@ -64,6 +65,7 @@ def read_job(
     kind, body = read_body(reader)
     place = read_place(reader, kind, body, before)
     upstreams = read_upstreams(reader)
+    parameters, values = read_parameters(reader, kind, body, before)
     environment = read_environment(reader, before.environment if before else {})
     spec = JobSpec(
         name=_read_name(reader),
@@ -71,6 +73,8 @@ def read_job(
         body=body,
         execution_model=place.model,
         description=reader.text("description", longest=10_000, lines=True),
+        parameters=parameters,
+        parameter_values=values,
         environment=environment,
         secrets=read_secrets(reader, environment),
         cores=_read_cores(reader, capacity, place.least_cores),
@@ -92,6 +96,7 @@ def read_job(
         **read_keeping(reader),
         **_read_limiting(reader, before.rates if before else ()),
     )
+    refuse_lacking(reader, spec)
     if place.shared:
         refuse_what_is_shared(reader, spec)
     reader.check()

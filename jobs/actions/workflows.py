@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from jobs.actions.answers import BeingDeleted, InvalidInput, NotFound, Problem, Refused, Submitted
+from jobs.actions.parameters import check_own_values, values_for_run
 from jobs.actions.reading import shown
 from jobs.core.graph import Graph
 from jobs.core.states import LIVE, Status
+from jobs.given import ran_with
 from jobs.models import Instance, Job
 from jobs.store import definitions, read, wishes, workflows
 from jobs.store.locks import once_more
@@ -22,7 +25,14 @@ SCOPES = (JOB, WORKFLOW)
 @once_more
 @transaction.atomic
 def run_job(
-    job_id: int, *, actor: str, now: datetime, scope: str | None = None, logical_at: datetime | None = None
+    job_id: int,
+    *,
+    actor: str,
+    now: datetime,
+    scope: str | None = None,
+    logical_at: datetime | None = None,
+    parameters: object = None,
+    before: Mapping[str, Any] | None = None,
 ) -> Submitted:
     """One instance more, due now, whatever the schedule says; while the job is paused it waits. Raises NotFound.
 
@@ -30,6 +40,8 @@ def run_job(
     this one; it waits for its upstreams of that date, and the answer names those that have none. Without a date it is
     for the latest that its upstreams have. Without a scope a job that begins a workflow takes the others along. A date
     that is there already takes the next generation.
+    `parameters`: values by name, of this job alone; those that are left out are the job's. In a workflow each job has
+    its own. A value that is masked means the one in `before`, what another run was given. Raises InvalidInput.
     """
     if scope not in (None, *SCOPES):
         sentence = f"scope is {shown(scope)}, expected {' or '.join(SCOPES)}."
@@ -37,6 +49,9 @@ def run_job(
     graph = read.workflows()
     begins = bool(graph.dependents(job_id)) and not graph.upstreams(job_id)
     if scope == WORKFLOW or (scope is None and begins):
+        if parameters:
+            sentence = "parameters are for one job, and in a workflow each has its own values; run it with scope job."
+            raise InvalidInput([Problem("parameters", shown(parameters), "nothing, or scope job", sentence)])
         return _run_workflow(job_id, graph, logical_at or now, actor, now)
     # With what begins its workflow: a fire holds that schedule, and may be making an instance of this very date.
     job = _locked([job_id, *workflows.roots(graph, job_id)]).get(job_id)
@@ -48,7 +63,15 @@ def run_job(
     date = logical_at or workflows.latest_date(upstreams) or now
     there = workflows.latest_of(upstreams, date)
     missing = [up for up in upstreams if up not in there]
-    instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now, due_at=now, logical_at=date)
+    instance = wishes.submit(
+        job,
+        cause=Instance.Cause.MANUAL,
+        actor=actor,
+        now=now,
+        due_at=now,
+        logical_at=date,
+        parameter_values=values_for_run(job, parameters, before),
+    )
     names = workflows.names_of(missing)
     return Submitted(instance.pk, job_id, is_new=True, missing=tuple(names[up] for up in missing if up in names))
 
@@ -114,6 +137,8 @@ def _run_workflow(job_id: int, graph: Graph, date: datetime, actor: str, now: da
         raise NotFound("job", job_id)
     if members[job_id].being_deleted:
         raise BeingDeleted(members[job_id].name)
+    for member in members.values():
+        check_own_values(member)
     zone = workflows.zone_of(graph, job_id)
     cause = Instance.Cause.WORKFLOW
     made = workflows.submit_date(members, graph, date, zone=zone, cause=cause, actor=actor, now=now)
@@ -157,4 +182,13 @@ def _submit(
     cause: Instance.Cause,
     retry_of: Instance | None = None,
 ) -> Instance:
-    return wishes.submit(job, cause=cause, actor=actor, now=now, due_at=due_at, logical_at=date, retry_of=retry_of)
+    return wishes.submit(
+        job,
+        cause=cause,
+        actor=actor,
+        now=now,
+        due_at=due_at,
+        logical_at=date,
+        retry_of=retry_of,
+        parameter_values=ran_with(retry_of) if retry_of else None,
+    )

@@ -8,7 +8,10 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.admin.bulk_instances import cancel_many, delete_many, retry_many
 from jobs.admin.readonly import ReadOnly, ReadOnlyAdmin, moment
+from jobs.given import ran_with
 from jobs.models import Attempt, Instance, Job
+from jobs.parameters.masking import masked
+from jobs.parameters.written import written
 
 MOST_WORDS = 12
 
@@ -39,6 +42,13 @@ class InstanceAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     inlines = (AttemptInline,)
     actions = ("cancel", "retry", "delete_ended")
+    exclude = ("parameter_values",)  # masked instead
+    readonly_fields = ("parameters",)
+
+    @admin.display(description="parameters")
+    def parameters(self, instance: Instance) -> str:
+        given = ran_with(instance)
+        return "-" if given is None else written(masked(given))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Instance]:
         found: QuerySet[Instance] = super().get_queryset(request)

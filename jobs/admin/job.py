@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from jobs import actions
 from jobs.actions import ActionError, Deleted
+from jobs.actions.definition import LARGE
 from jobs.actions.options import OPTION_FIELDS
 from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
@@ -64,6 +65,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         ("After other jobs", {"fields": ("depends_on", "upstream_rule", "not_before")}),
         ("When, in detail", {"fields": OPTION_FIELDS, "classes": ("collapse",)}),
         ("Needs", {"fields": ("cpu_cores_required", "memory_mb_required", "priority", "environment", "secrets")}),
+        ("Parameters", {"fields": ("parameters", "parameter_values"), "classes": ("collapse",)}),
         ("Packages", {"fields": ("python_version", "requirements")}),
         (
             "Order and limits",
@@ -87,7 +89,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         found: QuerySet[Job] = super().get_queryset(request)
         is_list = request.resolver_match is not None and request.resolver_match.url_name == "jobs_job_changelist"
-        return found.defer("body", "environment") if is_list else found
+        return found.defer("body", *LARGE) if is_list else found
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
         """Not Django's way: it knows nothing of processes, and loads the whole history to list it."""

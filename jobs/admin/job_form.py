@@ -19,6 +19,8 @@ from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.policies import Overlap
 from jobs.core.running import CleanupAfter, IoPriority, StartMethod
 from jobs.models import Calendar, Job, Schedule
+from jobs.parameters.masking import masked
+from jobs.parameters.written import written
 from jobs.store.workflows import names_of
 
 CALENDAR_ACTIONS = [("skip", "skip it"), ("move", "move it to the end")]
@@ -55,6 +57,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
     secrets = lines(2, "A line VARIABLE=name each; (file) behind the name gives the path of a file with the value.")
+    parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
+    parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
     cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.", label="Cores")
     memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
     timeout_seconds = line("Empty: no limit.")
@@ -130,6 +134,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
         raw["secrets"] = text_of_uses(raw["secrets"])
+        raw["parameters"] = written(raw["parameters"]) if raw["parameters"] else ""
+        raw["parameter_values"] = written(masked(raw["parameter_values"])) if raw["parameter_values"] else ""
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):
             raw[name] = ", ".join(map(str, raw[name]))
         raw["requirements"] = "\n".join(raw["requirements"])
@@ -164,7 +170,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
                 check_new_job(self.raw, now=timezone.now())
         except InvalidInput as refusal:
             for problem in refusal.problems:
-                self.add_error(problem.field if problem.field in self.fields else None, problem.sentence)
+                field = problem.field.partition(".")[0]  # parameter_values.limit
+                self.add_error(field if field in self.fields else None, problem.sentence)
         if job.pk and self.edited_revision != job.revision:
             self.add_error(None, "This job was changed by somebody else meanwhile; load it again, then change it.")
         return self.cleaned_data

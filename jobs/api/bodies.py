@@ -38,6 +38,8 @@ class JobFields(ScheduleFields):
     script_content: Text = Field(None, description="The text of a Python script.")
     script_path: Text = Field(None, description="The absolute path of a script on the node.")
     command: Text = Field(None, description="A line for the shell.")
+    parameters: dict[str, Any] = Field({}, description="JSON Schema of an object: what a run takes, and of which kind.")
+    parameter_values: dict[str, Any] = Field({}, description="For runs that do not say their own; masked by name.")
     callable: Text = Field(None, description="The name of a function that an app's jobs.py registers.")
     python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
     requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
@@ -86,6 +88,10 @@ class JobFields(ScheduleFields):
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
 
 
+class RunFields(Schema):
+    parameters: dict[str, Any] | None = Field(None, description="Values for this run; the job's for those left out.")
+
+
 class CalendarFields(Schema):
     name: str = Field(description="1 to 100 characters, unlike that of any other calendar.")
     timezone: Text = Field(None, description="IANA name; UTC unless given.")
@@ -127,9 +133,11 @@ class PreviewFields(ScheduleFields):
     down_from: Text = Field(None, description="As if nothing had run from then until `after`: what is made up for?")
 
 
-def described(fields: type[Schema], *, partial: bool = False) -> dict[str, Any]:
-    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required."""
+def described(fields: type[Schema], *, partial: bool = False, required: bool = True) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes these as JSON; with `partial` none of them is required, and without
+    `required` no body at all.
+    """
     schema = fields.model_json_schema()
     if partial:
         schema.pop("required", None)
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema}}}}

@@ -21,7 +21,9 @@ from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.shapes import instance_shape
 from jobs.api.strict import identifier
 from jobs.core import states
+from jobs.given import ran_with
 from jobs.models import Attempt, Instance
+from jobs.parameters.masking import masked
 
 router = Router(tags=["instances"])
 FEW = 1000
@@ -45,7 +47,9 @@ def one(instance_id: int) -> dict[str, Any]:
     found = several(rows().filter(pk=instance_id), outputs.IN_DETAIL)
     if not found:
         raise NotFound("instance", instance_id)
-    return found[0]
+    instance = Instance.objects.get(pk=instance_id)
+    given = ran_with(instance)
+    return found[0] | {"parameters": None if given is None else masked(given)}
 
 
 @router.get("/instances", response={200: list[answers.InstanceAnswer], **answers.REFUSALS})
@@ -66,7 +70,7 @@ def list_instances(
     return several(pages.page(request, response, found, before, limit))
 
 
-@router.get("/instances/{instance_id}", response={200: answers.InstanceAnswer, **answers.REFUSALS})
+@router.get("/instances/{instance_id}", response={200: answers.FullInstance, **answers.REFUSALS})
 def read_instance(request: HttpRequest, instance_id: str) -> Any:
     """With up to 50,000 characters of `output` and `error`; the whole is at `/log`."""
     return one(identifier("instance", instance_id))
@@ -83,7 +87,7 @@ def cancel_instance(request: HttpRequest, instance_id: str) -> Any:
 
 @router.post(
     "/instances/{instance_id}/retry",
-    response={200: answers.InstanceAnswer, 201: answers.InstanceAnswer, **answers.REFUSALS},
+    response={200: answers.FullInstance, 201: answers.FullInstance, **answers.REFUSALS},
     openapi_extra=DESCRIBED,
 )
 @idempotent

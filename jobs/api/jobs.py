@@ -12,7 +12,9 @@ from ninja import P, QueryEx, Router, Status
 
 from jobs import actions, skips
 from jobs.actions import NotFound
-from jobs.actions.definition import zone_to_show
+from jobs.actions.definition import LARGE, zone_to_show
+from jobs.actions.reading import Reader
+from jobs.actions.unknown import refuse_unknown
 from jobs.api import answers, bodies, instances, pages
 from jobs.api.auth import actor_of
 from jobs.api.idempotency import DESCRIBED, idempotent
@@ -22,7 +24,7 @@ from jobs.api.strict import identifier, json_object
 from jobs.models import Job
 
 router = Router(tags=["jobs"])
-HEAVY = ("body", "environment")
+HEAVY = ("body", *LARGE)
 CancelWaiting = QueryEx[bool, P(description="Cancel what waits of it, too; else it goes on waiting, and runs.")]
 
 
@@ -106,7 +108,11 @@ def delete_job(request: HttpRequest, job_id: str, cancel: bool = False, release:
     return Status(202, answer | {"status": "stopping", "detail": detail})
 
 
-@router.post("/jobs/{job_id}/run", response={201: answers.InstanceAnswer, **answers.REFUSALS}, openapi_extra=DESCRIBED)
+@router.post(
+    "/jobs/{job_id}/run",
+    response={201: answers.FullInstance, **answers.REFUSALS},
+    openapi_extra=bodies.described(bodies.RunFields, required=False) | DESCRIBED,
+)
 @idempotent
 def run_job(
     request: HttpRequest,
@@ -116,12 +122,35 @@ def run_job(
 ) -> Any:
     """One instance more, due now. While the job is paused it waits.
 
-    A job that begins a workflow takes the whole of it along unless `scope=job`.
+    A job that begins a workflow takes the whole of it along unless `scope=job`. There each has the values of its own
+    definition, so `parameters` are for one job alone.
     """
     number = identifier("job", job_id)
     date = actions.read_date(number, "logical_at", logical_at) if logical_at else None
-    run = actions.run_job(number, actor=actor_of(request), now=timezone.now(), scope=scope, logical_at=date)
+    run = actions.run_job(
+        number,
+        actor=actor_of(request),
+        now=timezone.now(),
+        scope=scope,
+        logical_at=date,
+        parameters=_parameters_in(request),
+    )
     return Status(201, instances.one(run.instance_id))
+
+
+def _parameters_in(request: HttpRequest) -> object:
+    """None where nothing is sent, or nothing of that."""
+    reader = Reader(json_object(request) if _says_something(request) else {})
+    refuse_unknown(reader, tuple(bodies.RunFields.model_fields))
+    reader.check()
+    return reader.raw.get("parameters")
+
+
+def _says_something(request: HttpRequest) -> bool:
+    """A form without fields, which some clients send of themselves, says nothing."""
+    if request.content_type == "multipart/form-data":
+        return bool(request.POST or request.FILES)
+    return bool(request.body)
 
 
 @router.post("/jobs/{job_id}/pause", response={200: answers.ChangedJob, **answers.REFUSALS})

@@ -6,13 +6,14 @@ import json
 from typing import Any
 
 from jobs.actions.bodies import BODIES, MASK
-from jobs.actions.definition import raw_of, spec_of, zone_to_show
+from jobs.actions.definition import LARGE, raw_of, spec_of, zone_to_show
 from jobs.api.moments import iso
 from jobs.api.outputs import Output, rundir_of
 from jobs.core.invalid import InvalidSchedule
 from jobs.execution.markers import read_progress
 from jobs.holds import HoldView
 from jobs.models import Attempt, Instance, Job, Schedule
+from jobs.parameters.masking import masked
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.schedules import trigger_of
 
@@ -21,7 +22,7 @@ def listed_job(job: Job) -> dict[str, Any]:
     """The fields that can be submitted, as they are stored, and what the server knows; not what it runs."""
     schedule = schedule_of(job)
     raw = raw_of(spec_of(job, schedule, whole=False))
-    fields = {name: value for name, value in raw.items() if name not in (*BODIES, "environment")}
+    fields = {name: value for name, value in raw.items() if name not in (*BODIES, *LARGE)}
     return fields | {
         "job_id": job.pk,
         "execution_model": job.execution_model,
@@ -41,10 +42,14 @@ def listed_job(job: Job) -> dict[str, Any]:
 
 
 def full_job(job: Job) -> dict[str, Any]:
-    """With what it runs; the values of its variables are masked, for they may be secrets."""
+    """With what it runs. The values of its variables are masked, for they may be secrets; of parameters, by name."""
     raw = raw_of(spec_of(job, schedule_of(job)))
-    variables = {"environment": dict.fromkeys(raw["environment"], MASK)}
-    return listed_job(job) | {field: raw[field] for field in BODIES} | variables
+    given = {
+        "parameters": raw["parameters"],
+        "parameter_values": masked(raw["parameter_values"]),
+        "environment": dict.fromkeys(raw["environment"], MASK),
+    }
+    return listed_job(job) | {field: raw[field] for field in BODIES} | given
 
 
 def schedule_of(job: Job) -> Schedule | None:

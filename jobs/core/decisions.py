@@ -165,7 +165,7 @@ class Finish:
 class Dismiss:
     """An instance that waits ends without another attempt: upstream_failed, skipped, cancelled or failed.
 
-    `code` and `reason` say why. `blame` is the first cause of an upstream_failed one.
+    `code` and `reason` say why. `blame` is the first cause of an upstream_failed one. `failures`: as of a Finish.
     """
 
     instance_id: int
@@ -175,6 +175,7 @@ class Dismiss:
     code: str
     reason: str
     blame: Blame | None = None
+    failures: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from jobs.core import retry
-from jobs.core.decisions import Finish, Pause
+from jobs.core.decisions import Dismiss, Finish, Pause
 from jobs.core.known import KnownInstances, Run
 from jobs.core.records import Instance, Outcome
 from jobs.core.states import ENDED_BY, LIVE, OutcomeKind, Status, check_move
@@ -55,6 +55,13 @@ class Endings:
             instance.id, instance.job_id, run.token, run.attempt, outcome, status, retry_at, usual, failures
         )
         return finish, *self._pauses(instance.job_id, failures)
+
+    def dismissed(self, dismiss: Dismiss) -> tuple[Dismiss, *tuple[Pause, ...]]:
+        """One that failed without a run counts like any other failure."""
+        if dismiss.status is not Status.FAILED:
+            return (dismiss,)
+        failures = self._known.note_end(dismiss.job_id, failed=True)
+        return replace(dismiss, failures=failures), *self._pauses(dismiss.job_id, failures)
 
     def note(self, instance: Instance) -> None:
         """One that ran on another node is now so: what its end says about the job counts here too."""

@@ -83,9 +83,10 @@ class Engine:
         queued = self.waiting.queue_due(now)
         dismissed += [one for one in queued if isinstance(one, Dismiss)]
         dismissed += self.waiting.judge()  # what waited for one that can never run ends with it
+        decisions.extend(fired)
         for one in dismissed:
             self.starts.forget(one.instance_id)
-        decisions.extend([*fired, *dismissed])
+            decisions.extend(self._endings.dismissed(one))
         born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
         for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
             decisions.extend(self.schedules.ended(job_id, now))

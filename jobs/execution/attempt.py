@@ -14,9 +14,10 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from jobs.execution import moment, outputs, secretfiles
+from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
+from jobs.execution.diskuse import DiskUse
 from jobs.execution.ending import Ending
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
@@ -70,6 +71,7 @@ class Attempt:
         self.status: int | None = None
         self.ended_by_us: EndedByUs | None = None
         self.confinement = Confinement(spec, self.log.notice)
+        self.disk_use = DiskUse(rundir, spec.output_cap_bytes, spec.min_free_disk_bytes, self.log.notice)
         self.ending: Ending | None = None
 
     def run(self) -> Result:
@@ -78,6 +80,8 @@ class Attempt:
             return self.not_started("cancelled", "was cancelled before it was started")
         if late := self.seconds_late():
             return self.not_started("lost", f"was not started: its runner came {late:.1f} s too late for that")
+        for line in self.spec.preface:
+            self.log.notice(line)
         try:
             self.start()
         except StartError as error:
@@ -96,11 +100,15 @@ class Attempt:
     def start(self) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         spec = self.spec
+        if spec.environment:
+            inuse.hold(spec.environment)
         program = program_of(spec, self.rundir.path)
         if spec.cores:
             pin(spec.cores)
         if spec.nice:
             be_nice(spec.nice)
+        for notice in spec.notices:
+            self.log.notice(notice)
         told = variables_of(self.rundir.path)
         directory = spec.working_directory or told["ROTA_WORKSPACE"]
         pump, limits = self.pump, self.limits()
@@ -172,6 +180,8 @@ class Attempt:
         if now >= self.usage.next_at:
             self.usage.sample()
             self.markers.look()
+            if passed := self.disk_use.look(now):
+                self.on_passed(passed, now)
         if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
             self.on_passed(passed, now)
         if self.ending:

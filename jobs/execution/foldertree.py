@@ -7,6 +7,7 @@ them. Links are never followed, and what is mounted in it is taken down first.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import stat
 
@@ -17,20 +18,27 @@ TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # a name under which som
 BLOCK_BYTES = 512  # what st_blocks counts
 
 
-def size_of(path: str) -> int:
-    """The bytes that it takes on the disk with all below it, as far as that can be read; 0 if it is not there."""
-    total, left = 0, [path]
-    while left:
+def size_of(path: str, enough: float = math.inf, most_entries: float = math.inf) -> int:
+    """The bytes that it takes on the disk with all below it, as far as that can be read; 0 if it is not there. Not
+    counted on beyond `enough`, nor after about `most_entries`.
+    """
+    total, count, left = 0, 0, [path]
+    while left and total <= enough and count < most_entries:
         folder = left.pop()
         try:
-            total += os.lstat(folder).st_blocks * BLOCK_BYTES
+            found = os.lstat(folder)
+            total += found.st_blocks * BLOCK_BYTES
+            if not stat.S_ISDIR(found.st_mode):  # a link in its place by now, or all that was asked for
+                continue
             with os.scandir(folder) as entries:
-                for entry in entries:
+                for count, entry in enumerate(entries, count + 1):  # noqa: B020 it goes on counting
                     found = entry.stat(follow_symlinks=False)
                     if stat.S_ISDIR(found.st_mode):
                         left.append(entry.path)
                     else:
                         total += found.st_blocks * BLOCK_BYTES
+                    if total > enough or count >= most_entries:
+                        break
         except OSError:  # removed while we looked, or out of reach
             continue
     return total

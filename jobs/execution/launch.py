@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.core.records import Allocation, Outcome
 from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.execution.declared import Declared
 from jobs.execution.secrets import GivenSecret
 
 
@@ -28,12 +29,15 @@ class Launch:
 
     kind: "script" (`body` is its text), "script_path" (an absolute path on this node), "command" (for the shell) or
     "callable" (a name in the registry), which has a `model` ("process", "thread" or "async") and may be `pooled`.
-    parameters: the values of this run, complete.
     memory_limit_mb: what is reserved and may be used, 0 if the job does not say. start_before: after it nothing is
     started any more.
     secrets: of the job, given beside `env`. secrets_error: why they cannot be given, a sentence: then it is rejected.
+    parameters: the values of this run, complete; takes_parameters: whether its job declares any. parameters_error: why
+    there are no such values, a sentence: then it is rejected.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
-    interpreter: absolute path of the Python that runs its scripts; "" for the service's own.
+    interpreter: absolute path of the Python that runs its scripts; "" for the service's own. environment: folder of the
+    one that this belongs to; environment_error: why there is none, a sentence; preface: what the log begins with.
+    declared: what it needs, None if that is no environment.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -51,16 +55,23 @@ class Launch:
     memory_limit_mb: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
     run: RunOptions = USUAL_RUN
+    declared: Declared | None = None
     interpreter: str = ""
+    environment: str = ""
+    environment_error: str = ""
+    preface: tuple[str, ...] = ()
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     upstream_results: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    takes_parameters: bool = False
+    parameters_error: str = ""
     secrets: tuple[GivenSecret, ...] = ()
     secrets_error: str = ""
     start_before: datetime | None = None
     fence: int | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     model: str = "process"
     pooled: bool = False
 

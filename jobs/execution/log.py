@@ -117,13 +117,13 @@ def read_text(path: Path | str, start: int = 0, limit: int = 65536, stream: int 
     """`read`, decoded as UTF-8; only bytes that are none become U+FFFD. `limit` is at least 4."""
     chunk = read(path, start, max(limit, 4))
     cut = leading_rest(chunk.data) if chunk.start > 0 else 0
-    waits = unfinished_bytes(chunk.data) if len(chunk.data) > 3 else 0
+    waits = unfinished_bytes(chunk.data) if len(chunk.data) > 3 and not chunk.complete else 0
     first, end = chunk.start + cut, chunk.end - waits
     data = chunk.data[cut : len(chunk.data) - waits]
     if stream is not None and first < end:
         data = read(path, first, end - first, stream).data
     text = data.decode("utf-8", "replace")
-    return TextChunk(first, end, text, chunk.dropped_ranges, chunk.complete and not waits)
+    return TextChunk(first, end, text, chunk.dropped_ranges, chunk.complete)
 
 
 def tail(path: Path | str, n_bytes: int) -> LogChunk:

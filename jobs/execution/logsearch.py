@@ -14,7 +14,8 @@ from jobs.execution.loglines import lines_before, segment_runs
 MOST_LINES = 10_000  # found at most: who gets more searches for something longer
 LONGEST_WORDS = 200
 SHOWN_BYTES = 400  # of a line, around what was found
-COMMAND = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")  # colours and the like, which may stand amid a word
+# Colours, titles, links: they may stand amid a word.
+COMMAND = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 
 
 class EmptySearchError(ValueError):

@@ -6,21 +6,25 @@ directory, is an attempt that never ran.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from jobs.execution import moment
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import slots
+from jobs.execution.installed import ENVIRONMENTS
 from jobs.execution.launch import AttemptRef, Launch
+from jobs.execution.parameters import FILE_VARIABLE, in_file_only, variables_of
 from jobs.execution.program import script_file
 from jobs.execution.rundir import PARAMETERS, PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
 from jobs.execution.spec import Spec
 
-UPSTREAMS = "upstreams.json"
+UPSTREAMS = f"{SCRIPTS}/upstreams.json"
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 
@@ -44,15 +48,16 @@ def prepare(
     path.parent.mkdir(mode=PRIVATE_DIR, exist_ok=True)
     path.mkdir(mode=PRIVATE_DIR)
     with RunDir(str(path)) as rundir:
-        if launch.kind in ("script", "callable") or launch.upstream_results:
+        takes_file = launch.takes_parameters or launch.kind == "callable"
+        if launch.kind == "script" or takes_file or launch.upstream_results:
             rundir.make_dir(SCRIPTS)
-        if launch.kind == "callable":
-            rundir.write_json(PARAMETERS, dict(launch.parameters))
-            env = {**env, "ROTA_PARAMETERS_FILE": f"{path}/{PARAMETERS}"}
+        if takes_file:
+            write_file(rundir, PARAMETERS, json.dumps(launch.parameters, ensure_ascii=False))
+            env = {**env, **variables_of(apart(launch)), FILE_VARIABLE: f"{path}/{PARAMETERS}"}
         body = write_script(rundir, launch.body) if launch.kind == "script" else launch.body
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
-            env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{SCRIPTS}/{UPSTREAMS}"}
+            env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{UPSTREAMS}"}
         spec = replace(spec_of(launch, body, env, python, cgroups or {}), why_cold=why_cold)
         rundir.write_json(SPEC, spec.to_json())
     if spec.run_as:
@@ -60,14 +65,20 @@ def prepare(
     return path
 
 
+def apart(launch: Launch) -> Mapping[str, Any]:
+    """The parameters that have a variable each; those of a callable are its arguments."""
+    return {} if launch.kind == "callable" else launch.parameters
+
+
 def open_way(path: Path) -> None:
     """Let other users go through the folders that lead to run directory `path`, from the data folder on, whose other
-    entries are closed to them first. They see no names in any of these.
+    entries are closed to them first, but for the environments. They see no names in any of these.
     """
     data, runs, instance = path.parents[2], path.parents[1], path.parent
+    kept = (runs, data / ENVIRONMENTS)
     for entry in data.iterdir():
         with suppress(FileNotFoundError):  # SQLite's journals come and go
-            if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
+            if entry not in kept and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
                 entry.chmod(mode & 0o700)
     for folder in (data, runs, instance):
         folder.chmod(folder.stat().st_mode | 0o011)
@@ -94,6 +105,8 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         kind=launch.kind,
         body=body,
         interpreter=launch.interpreter or python,
+        environment=launch.environment,
+        preface=list(launch.preface),
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),
@@ -113,11 +126,13 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         start_before=now.after_wall(launch.start_before.timestamp()) if launch.start_before else None,
         log_cap_bytes=launch.log_cap_bytes,
         output_cap_bytes=launch.output_cap_bytes,
+        min_free_disk_bytes=launch.min_free_disk_bytes,
         keep_workspace=launch.keep_workspace,
         cleanup_command=run.cleanup_command,
         cleanup_after=list(run.cleanup_after),
         cleanup_timeout_seconds=run.cleanup_timeout_seconds,
         cgroups=dict(cgroups),
+        notices=in_file_only(apart(launch)),
         hosted=launch.hosted,
     )
 
@@ -132,12 +147,12 @@ def cores_to_pin(launch: Launch) -> list[int] | None:
 def write_script(rundir: RunDir, text: str) -> str:
     """Write the script and return the name of its file, by which the runner sees how to run it."""
     name = script_file(text)
-    write_file(rundir, name, text)
+    write_file(rundir, f"{SCRIPTS}/{name}", text)
     return name
 
 
 def write_file(rundir: RunDir, name: str, text: str) -> None:
-    fd = rundir.open(f"{SCRIPTS}/{name}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    fd = rundir.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         write_all(fd, text.encode("utf-8", "surrogateescape"))
         os.fchmod(fd, PRIVATE_DIR)  # may be executed

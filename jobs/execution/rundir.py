@@ -1,7 +1,7 @@
 """The files that service and runner agree on, in <data folder>/runs/<instance>/<attempt>-<token>/.
 
     spec.json     how to run it; written by the service before the launcher is asked
-    job/          the script, if the job is one
+    job/          the script, if the job is one, and the values of its parameters
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
     cancel        its presence is the wish to end the attempt, for a runner that begins later; one that is alive is told

@@ -94,8 +94,9 @@ def is_alive(path: str) -> bool:
 
 def remove(folder: str) -> None:
     """What a job has made of it may forbid that: then it is said, and the next start of the service tries again."""
-    with suppress(FileNotFoundError):
-        try:
-            remove_tree(folder)
-        except OSError as error:
-            print(f"{folder}: the secrets in it are not removed: {error.strerror}", file=sys.stderr)  # noqa: T201 a log
+    try:
+        remove_tree(folder)
+    except FileNotFoundError:  # most attempts have none
+        return
+    except OSError as error:
+        print(f"{folder}: the secrets in it are not removed: {error.strerror}", file=sys.stderr)  # noqa: T201 a log

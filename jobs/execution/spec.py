@@ -37,14 +37,15 @@ class Spec:
     path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but
     for a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None.
     working_directory: absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after
-    this moment.
+    this moment. environment: folder of the one that the interpreter belongs to, "" for the service's own. preface: what
+    its log begins with.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
     warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
     (the last of the ordinary) or "idle" (only when nobody else wants the disk). max_processes: of the whole tree,
     threads counted. max_file_bytes: of each file that it writes. run_as: name of the user to run it as, where the
     service is root. secrets: by variable the name of the secret that it has; never a value. cgroups: by controller the
-    folder in which the attempt may have a cgroup, see cgroups.py.
+    folder in which the attempt may have a cgroup, see cgroups.py. notices: said in the log before the job starts.
     """
 
     token: str
@@ -64,10 +65,13 @@ class Spec:
     start_before: Moment | None = None
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024
+    min_free_disk_bytes: int = 0
     keep_workspace: bool = False
     cleanup_command: str = ""
     cleanup_after: list[str] = field(default_factory=list)
     cleanup_timeout_seconds: float = 60.0
+    environment: str = ""
+    preface: list[str] = field(default_factory=list)
     start: str = "auto"
     why_cold: str = ""
     memory_limit_bytes: int = 0
@@ -78,6 +82,7 @@ class Spec:
     run_as: str = ""
     secrets: dict[str, str] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
     hosted: str = ""
 
     def to_json(self) -> dict[str, Any]:

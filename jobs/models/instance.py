@@ -13,6 +13,13 @@ from jobs.models.node import Node
 from jobs.models.schedule import Schedule
 
 
+class InstanceManager(models.Manager["Instance"]):
+    """Without the values of parameters, which may have a megabyte each, and of which nearly nobody asks."""
+
+    def get_queryset(self) -> models.QuerySet[Instance]:
+        return super().get_queryset().defer("parameter_values")
+
+
 class Instance(models.Model):
     """Fields only: a status changes nowhere but in `jobs.store`. Foreign keys that another index covers have none."""
 
@@ -70,6 +77,8 @@ class Instance(models.Model):
     parameter_values = models.JSONField(null=True, blank=True, help_text="Empty: as the job says.")
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField()
+
+    objects = InstanceManager()
 
     class Meta:
         constraints = [

@@ -24,12 +24,18 @@ def resolve(
     out, and is not in the answer then. Raises InvalidParameters, with one fault for each parameter that has one.
     """
     given = {**defaults_of(schema), **job_values, **(run_values or {})}
-    return _checked(schema, given, [_lacking(schema, name) for name in schema.get("required", ()) if name not in given])
+    return _checked(schema, given, lacking(schema, given))
 
 
 def check_values(schema: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those that are given, as `resolve` would take them; others may still be missing. Raises InvalidParameters."""
     return _checked(schema, values, [])
+
+
+def lacking(schema: Mapping[str, Any], values: Mapping[str, Any]) -> list[Fault]:
+    """The required parameters that would have no value."""
+    given = {**defaults_of(schema), **values}
+    return [_lacking(schema, name) for name in schema.get("required", ()) if name not in given]
 
 
 def defaults_of(schema: Mapping[str, Any]) -> dict[str, Any]:

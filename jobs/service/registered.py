@@ -17,8 +17,8 @@ ACTOR = "rota:code"
 
 
 def take_over(now: datetime) -> None:
-    """At each start of the service, for code changes only between two: model and cores of each job whose callable has
-    another model by now. Limits, pages and the database's own rules go by what is stored.
+    """At each start of the service, for code changes only between two: the model, the cores and the parameters of each
+    job whose callable has others by now. Limits, pages, forms and the database's own rules go by what is stored.
     """
     names = {one.name: one for one in registry.all()}
     for job in Job.objects.filter(kind=Job.Kind.CALLABLE, body__in=names).order_by("pk"):
@@ -30,5 +30,5 @@ def take_over(now: datetime) -> None:
 
 def _differing(job: Job, found: registry.Registered) -> dict[str, Any]:
     cores = max(1, job.cores) if found.model == ExecutionModel.PROCESS.value else job.cores
-    wanted = {"execution_model": found.model, "cores": cores}
+    wanted = {"execution_model": found.model, "cores": cores, "parameters": found.schema}
     return {name: value for name, value in wanted.items() if getattr(job, name) != value}

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jobs.core.decisions import Begin, Finish, Start
 from jobs.core.states import OutcomeKind, Status
-from jobs.store import limits
+from jobs.store import dismissals, limits
 from jobs.store.events import NewEvent
 from jobs.store.statement import RowsStatement
 
@@ -104,14 +104,6 @@ FINISH_INSTANCE = RowsStatement(
 
 
 # The job's revision stays: what was learnt from an end is no edit.
-FAILURES = RowsStatement(
-    {"job_id": "int", "count": "int"},
-    """
-    UPDATE jobs_job SET failures_in_a_row = v.count
-    FROM {rows} WHERE jobs_job.id = v.job_id AND jobs_job.failures_in_a_row <> v.count RETURNING jobs_job.id
-    """,
-)
-
 USUAL = RowsStatement(
     {"job_id": "int", "seconds": "real"},
     """
@@ -198,7 +190,7 @@ def finish(decisions: Sequence[Finish], at: datetime, actor: str) -> tuple[set[i
         )
     )
     USUAL.run({d.job_id: d.usual_seconds for d in decisions if d.usual_seconds is not None}.items())
-    FAILURES.run({d.job_id: d.failures for d in decisions if d.failures is not None}.items())
+    dismissals.count_failures(decisions)
     events = [_ended(d, moved[d.instance_id], at, actor) for d in decisions if d.instance_id in moved]
     return {d.instance_id for d in decisions} - moved.keys(), events
 

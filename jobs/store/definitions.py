@@ -23,6 +23,7 @@ _COLUMNS = (
     "retry_jitter", "retry_only_exit_codes", "retry_never_exit_codes", "pause_after_failures", "tenant",
     "deadline_seconds", "start_deadline_seconds", "max_running", "rates", "upstream_rule", "not_before",
     "keep_workspace", "keep_days", "keep_failed_days", "keep_instances", "tags", "notify_email", "notify_webhook",
+    "parameters", "parameter_values",
 )  # fmt: skip
 
 

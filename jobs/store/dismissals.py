@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from jobs.core.decisions import Dismiss, Pause, Withdraw
+from jobs.core.decisions import Dismiss, Finish, Pause, Withdraw
 from jobs.models import Job, Schedule
 from jobs.store import schedules, workflows
 from jobs.store.events import NewEvent
@@ -27,6 +27,15 @@ DISMISS = RowsStatement(
         blame_id = v.blame_id, hold_code = '', retry_at = NULL
     FROM {rows} WHERE jobs_instance.id = v.id AND jobs_instance.status = v.from_status
     RETURNING jobs_instance.id
+    """,
+)
+
+# The job's revision stays: what was learnt from an end is no edit.
+FAILURES = RowsStatement(
+    {"job_id": "int", "count": "int"},
+    """
+    UPDATE jobs_job SET failures_in_a_row = v.count
+    FROM {rows} WHERE jobs_job.id = v.job_id AND jobs_job.failures_in_a_row <> v.count RETURNING jobs_job.id
     """,
 )
 
@@ -58,6 +67,7 @@ def dismiss(decisions: Sequence[Dismiss], at: datetime, actor: str) -> tuple[set
             for d in decisions
         )
     }
+    count_failures(decisions)
     events = [
         NewEvent(
             at,
@@ -74,6 +84,11 @@ def dismiss(decisions: Sequence[Dismiss], at: datetime, actor: str) -> tuple[set
         if d.instance_id in moved
     ]
     return {d.instance_id for d in decisions} - moved, events
+
+
+def count_failures(decisions: Sequence[Dismiss | Finish]) -> None:
+    """How many of their jobs' instances in a row have failed by these ends."""
+    FAILURES.run({d.job_id: d.failures for d in decisions if d.failures is not None}.items())
 
 
 def withdraw(decisions: Sequence[Withdraw], at: datetime, actor: str) -> list[NewEvent]:

@@ -37,7 +37,8 @@ def take(decisions: Sequence[Decision]) -> None:
     if connection.vendor != "postgresql":
         return
     pauses = {d.job_id for d in decisions if isinstance(d, Pause)}
-    ends = {d.job_id for d in decisions if isinstance(d, Finish) and (d.usual_seconds, d.failures) != (None, None)}
+    ends = {d.job_id for d in decisions if isinstance(d, Finish) and d.usual_seconds is not None}
+    ends |= {d.job_id for d in decisions if isinstance(d, Finish | Dismiss) and d.failures is not None}
     if len(pauses | ends) > 1:
         list(Job.objects.select_for_update(no_key=True).filter(pk__in=pauses | ends).order_by("pk").values_list("pk"))
     schedules = {type(d): set[int]() for d in decisions if isinstance(d, Fire | Rearm | Flag)}

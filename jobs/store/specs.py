@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from jobs.core.calendared import CalendarAction
 from jobs.core.catchup import CatchUp
@@ -60,6 +61,8 @@ class JobSpec:
     body: str
     execution_model: str = ExecutionModel.PROCESS
     description: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parameter_values: dict[str, Any] = field(default_factory=dict)
     python_version: str = ""
     requirements: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -36,10 +37,12 @@ def submit(
     retry_of: Instance | None = None,
     backfill_id: int | None = None,
     serial: bool = False,
+    parameter_values: dict[str, Any] | None = None,
 ) -> Instance:
     """Insert an instance: queued if it is due and waits for nothing, else pending.
 
     Its logical date is its due moment unless given. A logical date that the job has already takes the next generation.
+    parameter_values: complete; None for what the job says when it starts.
     """
     due = due_at or now
     logical = logical_at or due
@@ -55,6 +58,7 @@ def submit(
         retry_of=retry_of,
         backfill_id=backfill_id,
         serial=serial,
+        parameter_values=parameter_values,
         created_by=actor,
         created_at=now,
     )

@@ -1,8 +1,12 @@
 """The page of an instance as its reader uses it: search, lines, lanes, attempts, curves."""
 
+import shutil
+
 from django.utils import timezone
 
 from jobs import actions
+from jobs.execution.logwriter import STDOUT, LogWriter
+from jobs.execution.rundir import RunDir
 from jobs.models import Instance
 from tests.browser.conftest import signed_in_at
 from tests.fixtures.chromium import opened as in_browser
@@ -24,6 +28,14 @@ for n in range(1, 32):
 INKED = """
 print("see (https://example.org/a(b)?c=1), or http://127.0.0.1:9/x. ftp://no.example javascript://no")
 print("\\033[7mturned\\033[27m plain \\033[38;5;7mplain too\\033[0m")
+"""
+SPOKEN_TO_A_TERMINAL = """
+import sys, time
+for piece in ["\\x1b]0;a ti", "tle\\x07shown \\x1b[3", "8:2::255:80:80mred\\x1b", "[0m\\n", "\\x1b]8;;http://x.example\\x1b\\\\żółw\\x1b]8;;\\x1b\\\\\\n",
+              "\\x1b[2K\\x1b[1Gstep 1", "\\x1b[2K\\x1b[1Gstep 2\\n", "50%\\r", "\\nhalf \\x1b[38;5;\\nlast"]:
+    sys.stdout.write(piece)
+    sys.stdout.flush()
+    time.sleep(0.05)
 """
 TICKING = """
 import pathlib, time
@@ -152,6 +164,35 @@ def test_addresses_are_links_and_reverse_video_is_drawn(service, signed_in):
     back = page.locator("#log .inverse", has_text="turned")
     assert back.evaluate("e => getComputedStyle(e).backgroundColor") != "rgba(0, 0, 0, 0)"
     assert page.locator("#log .inverse", has_text="plain").count() == 0
+
+
+def test_words_to_a_terminal_are_not_shown(service, signed_in):
+    page = signed_in
+    number = service.submit(SPOKEN_TO_A_TERMINAL)
+    opened(page, service, number)
+    service.until(number, "success")
+    texts = ["shown red", "żółw", "step 2", "50%", "half ", "last"]
+    until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
+    page.reload()
+    until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
+
+
+def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
+    """It was said below them, where nothing was dropped."""
+    number = service.submit("print(1)")
+    service.until(number, "success")
+    [path] = (service.home.folder / "runs" / str(number)).iterdir()
+    shutil.rmtree(path / "log")
+    with RunDir(str(path)) as rundir:
+        writer = LogWriter(rundir, 200_000)
+        for n in range(5000):
+            writer.write(STDOUT, b"row %d %s\n" % (n, b"." * 90))
+        writer.close()
+    opened(signed_in, service, number)
+    notes = signed_in.locator("#log > .notice")
+    until(lambda: notes.count() == 2)
+    assert "of output before this were dropped" in notes.nth(1).text_content()
+    assert signed_in.locator("#log > :last-child").get_attribute("class") == "line"
 
 
 def test_times_of_lines_follow_the_zone(service, browser):

@@ -17,5 +17,5 @@ def in_thread(seconds: float = 0.0) -> float:
     return seconds
 
 
-async def on_loop(day: str, retries: int = 3) -> None:
+async def on_loop(day: str = "today", retries: int = 3) -> None:
     """Wait for a day."""

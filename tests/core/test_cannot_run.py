@@ -100,3 +100,12 @@ def test_a_paused_one_waits_to_be_mended():
     world.store.jobs[1] = replace(job, paused=False)
     world.tell(JobChanged(world.store.jobs[1]))
     assert world.instance(waiting).status is Status.RUNNING
+
+
+def test_it_counts_as_a_failure_and_pauses():
+    world = World()
+    gone(world, world.job(pause_after_failures=2))
+    world.submit()
+    assert not world.store.jobs[1].paused
+    world.submit()
+    assert world.store.jobs[1].paused

@@ -126,6 +126,11 @@ def test_bytes_that_are_no_text_are_kept(rundir, written):
     assert log.read(rundir.path).data == data
 
 
+def test_unfinished_character_of_an_ended_log_is_told(rundir, written):
+    end(rundir, written((STDOUT, b"good\xe2\x82")))
+    assert log.read_text(rundir.path) == log.TextChunk(0, 6, "good\ufffd", (), complete=True)
+
+
 @pytest.mark.parametrize(
     ("data", "waits"),
     [(b"", 0), (b"abc", 0), ("ż".encode(), 0), (b"a\xc5", 1), (b"\xe2\x82", 2), (b"\xf0\x9f\x9a", 3),

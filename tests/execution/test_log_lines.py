@@ -127,6 +127,12 @@ def test_words_are_found_amid_colours(printed):
     assert search(path, "error").matches == [Match(1, "error")]
 
 
+def test_words_are_found_amid_links_and_not_in_titles(printed):
+    path = printed((STDOUT, b"\x1b]0;title\x07see \x1b]8;;http://x.example\x1b\\this page\x1b]8;;\x1b\\ now\n"))
+    assert [match.line for match in search(path, "see this page now").matches] == [1]
+    assert search(path, "title").matches == search(path, "x.example").matches == []
+
+
 def test_words_over_the_edge_of_segments_are_found_once(printed):
     path = printed(*((STDOUT, b"x" * 1000 + b"needle"[n % 6 : n % 6 + 1]) for n in range(12)), cap=16_384)
     assert len(log.segments(path)) > 1

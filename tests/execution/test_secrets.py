@@ -184,3 +184,9 @@ def test_markers_in_files_are_masked(tmp_path):
         told = markers.Markers(rundir, Mock(), Mask(["s3cr3t-1"]))
         told.end()
     assert told.result == '{"token": "********"}'
+
+
+def test_attempt_without_secret_files_is_no_trouble(tmp_path, capsys):
+    """Each lost attempt told that its secrets were not removed."""
+    secretfiles.take_back(str(tmp_path / "1" / "1-abc"))
+    assert capsys.readouterr().err == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ninja import Schema
 
 from jobs.api.answers.moment import Moment
@@ -102,6 +104,8 @@ class FullJob(ListedJob):
     script_content: str | None
     script_path: str | None
     command: str | None
+    parameters: dict[str, Any]
+    parameter_values: dict[str, Any]
     callable: str | None
     environment: dict[str, str]
 

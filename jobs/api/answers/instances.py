@@ -137,6 +137,10 @@ class InstanceAnswer(Schema):
     created_at: Moment
 
 
+class FullInstance(InstanceAnswer):
+    parameters: dict[str, Any] | None
+
+
 class RetriedAnswer(Schema):
     instance_id: int
     job_id: int

@@ -2,6 +2,7 @@
 //
 // Nothing a job prints is ever parsed as HTML: ansi_up only tells the fragments apart.
 import { linked, startInverse, styled } from "./ink.js";
+import { Sequences } from "./sequences.js";
 import { clockOf } from "./zone.js";
 
 const MOST_LINES = 2000;
@@ -19,10 +20,7 @@ export class LineView {
       this.fragments.push(fragment);
       return "";
     };
-    ansi.process_hyperlink = (link) => {
-      this.fragments.push({ text: link.text });
-      return "";
-    };
+    this.sequences = new Sequences();
     this.lengths = []; // of the lines in the window, oldest first
     this.total = 0;
     this.line = null;
@@ -85,7 +83,7 @@ export class LineView {
   }
 
   writePiece(piece) {
-    piece.split("\r").forEach((part, index) => {
+    this.sequences.read(piece).split("\r").forEach((part, index) => {
       if (index) this.returned = true;
       if (!part) return;
       if (this.returned) this.clearLine();
@@ -150,7 +148,7 @@ export class LineView {
     if (also) this.startLine();
     if (this.cut) this.body.append(faint(` … ${this.cut.toLocaleString("en")} more characters in this line: see the download`));
     if (this.line) linked(this.body);
-    this.ansi._buffer = ""; // half a colour code does not reach over a line's end
+    this.sequences.endLine();
     this.line = null;
     this.returned = false;
     this.cut = 0;

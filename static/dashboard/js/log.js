@@ -5,7 +5,7 @@
 import { setText } from "./differs.js";
 import { LineView } from "./lines.js";
 import { startLogBar } from "./logbar.js";
-import { left, onlyOf, showFollowButton } from "./logparts.js";
+import { droppedBefore, left, onlyOf, showFollowButton } from "./logparts.js";
 import { onZone } from "./zone.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
@@ -215,11 +215,11 @@ class LogView {
     this.startLines();
     this.atEnd = atEnd;
     this.shown = true;
+    if (frame.dropped && frame.text) this.lines.notice(droppedBefore(frame.dropped));
     if (frame.text) this.lines.write(frame);
     else this.tellNothing();
     if (frame.text && !frame.begins) this.lines.tellOfMore();
     if (frame.complete) this.lines.finish();
-    if (frame.dropped) this.lines.notice(left(frame.dropped, frame.dropped));
     if (!atEnd) this.lines.offer("later", "There is more after this.", "Show later lines");
   }
 

@@ -18,6 +18,10 @@ export function left(skipped, dropped) {
   return `${size(skipped)} of output are not shown here; the download has them, but for ${size(dropped)} that the log's cap dropped.`;
 }
 
+export function droppedBefore(bytes) {
+  return `${size(bytes)} of output before this were dropped: the log has a cap.`;
+}
+
 // `over`: nothing more comes, so that all that is left to do is to go to the end.
 export function showFollowButton(button, { over, atEnd, following }) {
   if (!button) return;
