@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 from typing import Any, NoReturn
 
 from jobs.callables import process
@@ -35,6 +36,7 @@ CHANNEL = 3
 
 def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoReturn:
     """To be called in the fork. channel: to the pool, a request is answered before the next comes."""
+    code = 1
     try:
         os.setsid()
         die_with(parent)
@@ -46,8 +48,11 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoR
         default_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         serve(socket.socket(fileno=CHANNEL))
+        code = 0
+    except BaseException:  # noqa: BLE001 what a callable has made of this process: its attempt fails, and says why
+        traceback.print_exc()
     finally:
-        os._exit(0)
+        os._exit(code)
 
 
 def serve(channel: socket.socket) -> None:
