@@ -17,7 +17,9 @@ from dashboard.views import (
     nodes,
     outputs,
     overview,
+    run_with,
     schedules,
+    secrets,
     selection,
     workflows,
 )
@@ -35,6 +37,7 @@ urlpatterns = [
     path("jobs/<int:job_id>/edit/", new_job.edit_job, name="edit-job"),
     path("jobs/<int:job_id>/run/", jobs.run, name="run-job"),
     path("jobs/<int:job_id>/run/workflow/", workflows.run_workflow, name="run-workflow"),
+    path("jobs/<int:job_id>/run-with/", run_with.run_with, name="run-with"),
     path("jobs/<int:job_id>/run/only/", workflows.run_only, name="run-only"),
     path("jobs/<int:job_id>/backfill/", backfills.backfills, name="backfills"),
     path("backfills/<int:backfill_id>/cancel/", backfills.cancel, name="cancel-backfill"),
@@ -72,5 +75,9 @@ urlpatterns = [
     path("limits/", limits.limits, name="limits"),
     path("limits/<int:limit_id>/", limits.change, name="change-limit"),
     path("limits/<int:limit_id>/delete/", limits.delete, name="delete-limit"),
+    path("secrets/", secrets.secrets, name="secrets"),
+    path("secrets/new/", secrets.new_secret, name="new-secret"),
+    path("secrets/<int:secret_id>/", secrets.edit_secret, name="edit-secret"),
+    path("secrets/<int:secret_id>/delete/", secrets.delete_secret, name="delete-secret"),
     path("live/rows/", live.rows, name="live-rows"),
 ]

@@ -10,10 +10,13 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
+from dashboard.presentation.parameters import in_words
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
 from jobs.models import Attempt, Job
+from jobs.store.secrets import uses_of
+from jobs.store.specs import SecretUse
 from jobs.telemetry.memory import MEGABYTE
 
 TREND = 30
@@ -54,6 +57,8 @@ class JobNeeds:
     told: tuple[str, ...]
     priority: str
     variables: tuple[str, ...]
+    secrets: tuple[SecretUse, ...]
+    parameters: tuple[tuple[str, str], ...]
     created_at: datetime
     owner: str
     limits: tuple[str, ...]
@@ -129,6 +134,8 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         told=told_of(job),
         priority=str(Job.Priority(job.priority).label),
         variables=tuple(job.environment),
+        secrets=uses_of(job),
+        parameters=in_words(job),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),
