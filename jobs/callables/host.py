@@ -15,25 +15,26 @@ from contextvars import Context as Variables
 from functools import partial
 from typing import Any
 
-from jobs.callables import process, registry, streams
-from jobs.callables.answers import Answer, attempted, rejected
+from jobs.callables import process, streams
+from jobs.callables.answers import Answer, attempted
 from jobs.callables.coroutines import Coroutines
-from jobs.callables.hosted import Hosted, take
+from jobs.callables.hosted import Hosted
 from jobs.callables.link import Link
+from jobs.callables.taking import STOP_SECONDS, STOPPED, call_of, judged, taken
 from jobs.callables.watchdog import Watchdog
 from jobs.embedded.cancellation import give_token
 from jobs.embedded.threads import ThreadPool
-from jobs.execution.spec import Result
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out
 
-STOP_SECONDS = 2.0  # for what ends when it is asked to
 LAST_WRITES_SECONDS = 1.0
-STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
 
 
 def main(fd: int, service: int) -> None:
     """`fd`: the socket; `service`: process id of the service, which this process does not outlive."""
     process.begin(service)
+    process.keep_exits()
+    streams.install()
+    process.load_project()
     Host(Link(fd)).run()
 
 
@@ -69,19 +70,11 @@ class Host:
     # --- start ---
 
     def _start(self, token: str, path: str) -> None:
-        try:
-            hosted = take(path)
-        except (OSError, ValueError) as error:
-            why = f"could not be started: {error}"
-            refused = Result(token, "lost", time.time(), why, node_refused=isinstance(error, OSError))
-            self._link.send(ended=token, result=refused.to_json())
-            return
+        hosted = taken(self._link, token, path)
         if hosted is None:
-            self._link.send(returned=token)
             return
-        hosted.later = self._link.later
         self._attempts[token] = hosted
-        call = hosted.why_not() or call_of(hosted)
+        call = hosted.why_not() or call_of(hosted.spec.body, hosted.parameters(), hosted.context())
         if isinstance(call, Answer):
             hosted.withdraw()
             self._clerk.put(partial(self._ended, hosted, lambda: call))
@@ -105,7 +98,7 @@ class Host:
             self._link.later(seconds, partial(self._ask_to_end, hosted.token, timed_out(seconds)))
 
     def _tell_begun(self, hosted: Hosted) -> None:
-        hosted.tell_started()
+        hosted.tell_started(os.getpid())
         self._link.send(began=hosted.token, pid=os.getpid(), at=hosted.started_at)
 
     def _on_thread(self, hosted: Hosted, call: Callable[[], Any]) -> None:
@@ -220,17 +213,6 @@ class Clerk(threading.Thread):
                 traceback.print_exc()
 
 
-def call_of(hosted: Hosted) -> Callable[[], Any] | Answer:
-    """The call with its arguments, or why there is none."""
-    found = registry.get(hosted.spec.body)
-    if found is None:
-        return rejected(registry.missing(hosted.spec.body))
-    try:
-        return partial(found.function, **found.arguments(hosted.parameters(), hosted.context()))
-    except (ValueError, TypeError) as error:
-        return rejected(f"its parameters do not fit {hosted.spec.body}: {error}")
-
-
 def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:
     """How it ended, and the seconds that it had of a core."""
     streams.current.set(hosted)
@@ -241,10 +223,3 @@ def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:
     seconds = time.thread_time() - began
     process.fresh_connections()
     return answer, seconds
-
-
-def judged(why: EndedByUs | None, answer: Answer, *, interrupted: bool) -> Answer:
-    """What counts if it was asked to end. An end of its own while the service stops is its own."""
-    if why is None or (why.kind == STOPPED.kind and not interrupted):
-        return answer
-    return Answer(why.kind, why.error, output="" if interrupted else answer.output)

@@ -151,10 +151,10 @@ class Hosted:
             if not self._closed:
                 self._markers.write()
 
-    def tell_started(self) -> None:
+    def tell_started(self, pid: int) -> None:
         """For a recovery; the disk may refuse it."""
-        own = process(os.getpid())
-        facts = {"pid": os.getpid(), "at": self.started_at, "ticks": own.started if own else 0,
+        own = process(pid)
+        facts = {"pid": pid, "at": self.started_at, "ticks": own.started if own else 0,
                  "boot_id": moment.boot_id(), "start": "", "note": ""}  # fmt: skip
         try:
             self._rundir.write_json(STARTED, facts)

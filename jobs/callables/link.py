@@ -20,7 +20,7 @@ from itertools import count
 from typing import Any
 
 LONGEST_MESSAGE = 1 << 20
-Action = Callable[[], None]
+Action = Callable[[], object]
 
 
 class Link:
@@ -32,8 +32,8 @@ class Link:
         self._timing = threading.Lock()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._poll = select.poll()
-        self._poll.register(self._socket, select.POLLIN)
-        self._poll.register(self._wake, select.POLLIN)
+        self._handlers: dict[int, Action] = {}
+        self.watch(self._wake, self._woken)
         self._moments: list[tuple[float, int, Action]] = []
         self._numbers = count()
 
@@ -52,21 +52,39 @@ class Link:
             heapq.heappush(self._moments, (time.monotonic() + seconds, next(self._numbers), action))
         os.eventfd_write(self._wake, 1)
 
+    def watch(self, fd: int, handler: Action) -> None:
+        """Have `handler` called whenever `fd` can be read."""
+        self._handlers[fd] = handler
+        self._poll.register(fd, select.POLLIN)
+
+    def no_longer(self, fd: int) -> None:
+        """To be called before `fd` is closed."""
+        del self._handlers[fd]
+        self._poll.unregister(fd)
+
     def messages(self, on_message: Callable[[dict[str, Any]], None]) -> None:
         """Take messages and call what is due, until the service is gone."""
-        while True:
-            ready = [fd for fd, _ in self._poll.poll(self._milliseconds())]
-            if self._wake in ready:
-                os.eventfd_read(self._wake)
-            if self._socket.fileno() in ready:
-                try:
-                    data = self._socket.recv(LONGEST_MESSAGE)
-                except ConnectionResetError:
-                    return
-                if not data:
-                    return
+        here = True
+
+        def receive() -> None:
+            nonlocal here
+            try:
+                data = self._socket.recv(LONGEST_MESSAGE)
+            except ConnectionResetError:
+                data = b""
+            here = bool(data)
+            if data:
                 on_message(json.loads(data))
+
+        self.watch(self._socket.fileno(), receive)
+        while here:
+            for fd, _ in self._poll.poll(self._milliseconds()):
+                if handler := self._handlers.get(fd):
+                    handler()
             self._run_due()
+
+    def _woken(self) -> None:
+        os.eventfd_read(self._wake)
 
     def _milliseconds(self) -> float | None:
         with self._timing:

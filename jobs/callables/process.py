@@ -25,16 +25,14 @@ def begin(service: int) -> None:
     faulthandler.register(signal.SIGUSR2)  # the service asks where it stands, if it does not answer
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    keep_exits()
-    streams.install()
-    load_project()
-    streams.install_logging()
 
 
 def load_project() -> None:
+    """After standard output and error are what they are to be: logging is set up to use them."""
     import django
 
     django.setup()
+    streams.install_logging()
 
 
 def fresh_connections() -> None:
@@ -42,6 +40,13 @@ def fresh_connections() -> None:
     from django.db import close_old_connections
 
     close_old_connections()
+
+
+def close_connections() -> None:
+    """None may cross a fork."""
+    from django.db import connections
+
+    connections.close_all()
 
 
 def keep_exits() -> None:

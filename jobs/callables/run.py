@@ -4,12 +4,11 @@ import json
 import os
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 
 sys.path[:] = os.environ["ROTA_PROJECT_PATH"].split(os.pathsep)  # not this folder, whose modules are no scripts'
 
-from jobs.callables.answers import Answer, attempted, rejected  # noqa: E402 - found by the line above
+from jobs.callables.answers import Answer, attempted  # noqa: E402 - found by the line above
 from jobs.callables.context import Cancelled, Context  # noqa: E402 - as above
 from jobs.execution.rundir import ERROR_FILE  # noqa: E402 - as above
 
@@ -34,11 +33,8 @@ def run(name: str) -> Answer:
     import django
 
     django.setup()
-    from jobs.callables import registry
+    from jobs.callables.taking import call_of
 
-    found = registry.get(name)
-    if found is None:
-        return rejected(registry.missing(name))
     parameters = json.loads(Path(os.environ["ROTA_PARAMETERS_FILE"]).read_text("utf-8"))
     cancelled = Cancelled()
     context = Context(
@@ -49,11 +45,8 @@ def run(name: str) -> Answer:
         lambda done, text: write(os.environ["ROTA_PROGRESS_FILE"], f"{done} text={text}"),
         lambda: listen(cancelled),
     )
-    try:
-        arguments = found.arguments(parameters, context)
-    except (ValueError, TypeError) as error:
-        return rejected(f"its parameters do not fit {name}: {error}")
-    return attempted(partial(found.function, **arguments))
+    call = call_of(name, parameters, context)
+    return call if isinstance(call, Answer) else attempted(call)
 
 
 def listen(cancelled: Cancelled) -> None:

@@ -51,7 +51,8 @@ class HostingNode(Node):
 @pytest.fixture(scope="module", autouse=True)
 def _project():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "DJANGO_SETTINGS_MODULE", "tests.callables.settings")
+        patch.setitem(os.environ, "DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
+        patch.setitem(os.environ, "ROTA_APPS", "tests.callables.shop")
         yield
 
 

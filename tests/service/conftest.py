@@ -30,6 +30,7 @@ class Home:
     folder: Path
     database_url: str = ""
     node: str = "here"
+    variables: dict[str, str] = field(default_factory=dict)
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self, *arguments: str, crash_at: str = "", cores: int = 2) -> subprocess.Popen[bytes]:
@@ -38,6 +39,7 @@ class Home:
         web = [] if "--port" in arguments else ["--no-web"]
         command = [sys.executable, *begin, "runscheduler", "--node", self.node, "--cores", str(cores), *web, *arguments]
         environment = {"ROTA_DATA": str(self.folder), "PATH": os.environ["PATH"], "ROTA_MIN_FREE_DISK_MB": "0"}
+        environment |= self.variables
         environment |= {"DATABASE_URL": self.database_url} if self.database_url else {}
         with (self.folder / "output").open("ab") as output:
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)

@@ -221,3 +221,9 @@ def thread_in_thread() -> None:
     inner = threading.Thread(target=print, args=("nobody's line",))
     inner.start()
     inner.join()
+
+
+@job(model="thread")
+def thread_deaf() -> None:
+    print("waiting")
+    time.sleep(FOREVER)

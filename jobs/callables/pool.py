@@ -1,0 +1,223 @@
+"""The process that serves pooled callables: it forks workers, takes their output, ends them and all that they start.
+
+It calls nothing of the project itself but to load it, has one thread, and so may fork at any time. Workers are kept for
+the next call; one that was told to end, or has left processes or threads, is not.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from typing import Any
+
+from jobs.callables import process
+from jobs.callables.answers import Answer
+from jobs.callables.hosted import Hosted
+from jobs.callables.link import Link
+from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
+from jobs.callables.workers import Worker, fork
+from jobs.execution.logwriter import STDERR, STDOUT
+from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
+from jobs.execution.tree import children_of, descendants
+from jobs.execution.tree import process as process_of
+from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+
+KILL_AGAIN_SECONDS = 0.02
+MOST_KILLS = 250  # of what another user owns, say
+
+
+def main(fd: int, service: int) -> None:
+    """As that of the other hosts."""
+    process.begin(service)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    process.load_project()
+    process.close_connections()
+    Pool(Link(fd)).run()
+
+
+class Pool:
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._workers: dict[int, Worker] = {}  # by process id
+        self._idle: list[Worker] = []
+        self._busy: dict[str, Worker] = {}  # by token
+        self._stopping = False
+
+    def run(self) -> None:
+        self._link.send(ready=True)
+        self._link.messages(self.on_message)
+        os._exit(0)
+
+    def on_message(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"start": token, "path": path}:
+                self._start(token, path)
+            case {"cancel": token}:
+                self._ask_to_end(token, CANCELLED)
+            case {"stop": _}:
+                self._stop()
+
+    # --- start ---
+
+    def _start(self, token: str, path: str) -> None:
+        hosted = taken(self._link, token, path)
+        if hosted is None:
+            return
+        if why := hosted.why_not():
+            self._report(hosted, why)
+            return
+        try:
+            worker = self._worker(hosted.spec.nice)
+        except OSError as error:
+            self._report(hosted, Answer("lost", f"could not be started: no process: {error.strerror}"))
+            return
+        hosted.begin()
+        self._busy[token] = worker
+        worker.hosted = hosted
+        worker.call(path)
+        hosted.tell_started(worker.pid)
+        self._link.send(began=token, pid=worker.pid, at=hosted.started_at)
+        if seconds := hosted.spec.timeout_seconds:
+            self._link.later(seconds, partial(self._ask_to_end, token, timed_out(seconds)))
+
+    def _worker(self, nice: int) -> Worker:
+        """An idle one, or a new one. A process can be made nicer, but not less so."""
+        for worker in self._idle:
+            if worker.nice == nice:
+                self._idle.remove(worker)
+                return worker
+        worker = fork(nice)
+        self._workers[worker.pid] = worker
+        self._link.watch(worker.pidfd, partial(self._on_gone, worker))
+        self._link.watch(worker.channel.fileno(), partial(self._on_said, worker))
+        for stream, fd in worker.outputs.items():
+            self._link.watch(fd, partial(self._on_output, worker, stream, fd))
+        return worker
+
+    # --- while it runs ---
+
+    def _on_output(self, worker: Worker, stream: int, fd: int) -> bool:
+        """Whether there was any."""
+        try:
+            data = os.read(fd, 1 << 16)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._link.no_longer(fd)
+            os.close(worker.outputs.pop(stream))
+        elif worker.hosted:
+            worker.hosted.take(stream, data)
+        else:
+            os.write(stream, data)  # of a thread that outlived its call: the pool's own log
+        return bool(data)
+
+    def _drain(self, worker: Worker) -> None:
+        for stream in (STDOUT, STDERR):
+            while (fd := worker.outputs.get(stream)) is not None and self._on_output(worker, stream, fd):
+                pass
+
+    def _on_said(self, worker: Worker) -> None:
+        message = worker.receive()
+        hosted = worker.hosted
+        if message is None:
+            if worker.hung_up:
+                self._link.no_longer(worker.channel.fileno())
+        elif hosted and "progress" in message:
+            hosted.progress(*message["progress"])
+        elif hosted:
+            self._drain(worker)
+            hosted.finish()
+            worker.answer = Answer(*message["answer"])
+            worker.facts = {"cpu_seconds": message["cpu_seconds"]}
+            if message["leaves"] or hosted.ending:
+                worker.hang_up()  # its end is told when all of it is gone
+            else:
+                self._free(worker)
+                self._idle.append(worker)
+
+    # --- end ---
+
+    def _ask_to_end(self, token: str, why: EndedByUs) -> None:
+        worker = self._busy.get(token)
+        if worker is None or worker.hosted is None or not worker.hosted.ask_to_end(why):
+            return
+        grace = STOP_SECONDS if why is STOPPED else worker.hosted.spec.kill_grace_seconds
+        worker.hosted.notice(f"{why.error}: TERM sent to its processes, KILL follows in {grace:g} s")
+        worker.send_all(signal.SIGTERM)
+        worker.send_all(signal.SIGCONT)
+        self._link.later(grace, partial(self._kill, worker, token))
+
+    def _kill(self, worker: Worker, token: str) -> None:
+        if self._busy.get(token) is worker:
+            worker.send_all(signal.SIGKILL)
+            self._link.later(KILL_AGAIN_SECONDS, partial(self._kill, worker, token))
+
+    def _on_gone(self, worker: Worker) -> None:
+        """All that it has left is a child of this process by now, or of one that is."""
+        if not worker.hung_up:
+            self._on_said(worker)  # its answer
+        self._link.no_longer(worker.pidfd)
+        _, status = os.waitpid(worker.pid, 0)
+        del self._workers[worker.pid]
+        if worker in self._idle:
+            self._idle.remove(worker)
+        found = verdict(status, None)
+        if worker.answer is None:
+            worker.answer = Answer(found.kind, found.error, found.exit_code)
+            worker.facts = {"signal": found.signal}
+        self._clear(worker, 0)
+
+    def _clear(self, worker: Worker, tries: int) -> None:
+        """Kill what is nobody's, until nothing is: only then its end is told."""
+        left = [pid for pid in children_of(os.getpid()) if pid not in self._workers]
+        if left and tries < MOST_KILLS:
+            for pid in left:
+                for one in (*descendants(pid), process_of(pid)):
+                    if one and one.alive:
+                        worker.ended.add(one.pid)
+                        kill(one.pid)
+                reap(pid)
+            self._link.later(KILL_AGAIN_SECONDS if tries else 0.0, partial(self._clear, worker, tries + 1))
+            return
+        if worker.hosted:
+            self._drain(worker)
+            worker.facts["descendants_ended"] = len(worker.ended)
+            self._free(worker)
+        worker.close(self._link)
+
+    def _free(self, worker: Worker) -> None:
+        """Tell the end of what it did."""
+        hosted, worker.hosted = worker.hosted, None
+        if hosted and worker.answer:
+            del self._busy[hosted.token]
+            answer = judged(hosted.ending, worker.answer, interrupted="signal" in worker.facts)
+            self._report(hosted, answer, **worker.facts)
+        worker.answer, worker.facts = None, {}
+
+    def _report(self, hosted: Hosted, answer: Answer, **facts: Any) -> None:
+        result = hosted.end(answer, **facts)
+        self._link.send(ended=hosted.token, result=result.to_json())
+        if self._stopping and not self._busy:
+            os._exit(0)
+
+    def _stop(self) -> None:
+        self._stopping = True
+        if not self._busy:
+            os._exit(0)
+        for token in list(self._busy):
+            self._ask_to_end(token, STOPPED)
+
+
+def kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def reap(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return

@@ -1,0 +1,96 @@
+"""A process of the pool: calls one function after another, until it is told no more or should not be used again.
+
+It is a fork of the pool's process, which is its parent and sees to its end. It leads a session of its own, and is a
+child subreaper: what a callable has started and left, wherever it went, descends from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from typing import Any, NoReturn
+
+from jobs.callables import process
+from jobs.callables.answers import Answer, attempted
+from jobs.callables.context import Cancelled, Context
+from jobs.callables.taking import call_of
+from jobs.execution.rundir import PARAMETERS, RunDir
+from jobs.execution.spawn import (
+    PR_SET_CHILD_SUBREAPER,
+    close_all_but,
+    default_signals,
+    die_with,
+    prctl,
+)
+from jobs.execution.spec import Spec
+from jobs.execution.tree import children_of
+
+MOST_CALLS = 500  # what a library leaks does not grow for ever
+CHANNEL = 3
+
+
+def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoReturn:
+    """To be called in the fork. channel: to the pool, a request is answered before the next comes."""
+    try:
+        os.setsid()
+        die_with(parent)
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        for have, want in ((stdout, 1), (stderr, 2), (channel.fileno(), CHANNEL)):
+            os.dup2(have, want, inheritable=want != CHANNEL)
+        channel.detach()
+        close_all_but(CHANNEL)
+        default_signals()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        serve(socket.socket(fileno=CHANNEL))
+    finally:
+        os._exit(0)
+
+
+def serve(channel: socket.socket) -> None:
+    cores = os.sched_getaffinity(0)
+    for _ in range(MOST_CALLS):
+        request = channel.recv(1 << 16)
+        if not request:
+            return
+        path = json.loads(request)["path"]
+        with RunDir(path) as rundir:
+            spec = Spec.from_json(rundir.read_json("spec.json") or {})
+            parameters = rundir.read_json(PARAMETERS) or {}
+        os.sched_setaffinity(0, spec.cores or cores)
+        answer, seconds = called(spec, parameters, channel)
+        used_up = bool(children_of(os.getpid())) or threading.active_count() > 1
+        channel.send(json.dumps({"answer": answer, "cpu_seconds": seconds, "leaves": used_up}).encode())
+        if used_up:
+            return
+
+
+def called(spec: Spec, parameters: dict[str, Any], channel: socket.socket) -> tuple[Answer, float]:
+    """How it ended, and the seconds of a core that it took. What it prints is on its way when this returns."""
+    cancelled = Cancelled()
+
+    def tell(done: float, text: str) -> None:
+        channel.send(json.dumps({"progress": [done, text[:1000]]}).encode())
+
+    def listen() -> None:
+        """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
+        signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
+
+    began = seconds_used()
+    process.fresh_connections()
+    call = call_of(spec.body, parameters, Context(spec.instance_id, spec.attempt, parameters, cancelled, tell, listen))
+    answer = call if isinstance(call, Answer) else attempted(call)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    process.fresh_connections()
+    sys.stdout.flush()
+    sys.stderr.write(answer.output)
+    sys.stderr.flush()
+    return answer._replace(output=""), seconds_used() - began
+
+
+def seconds_used() -> float:
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system

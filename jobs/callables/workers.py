@@ -1,0 +1,103 @@
+"""The pool's end of a worker."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+from jobs.callables.answers import Answer
+from jobs.callables.hosted import Hosted
+from jobs.callables.link import Link
+from jobs.callables.worker import become
+from jobs.execution.logwriter import STDERR, STDOUT
+from jobs.execution.tree import descendants, kill_group, process, send_all
+
+LONGEST_MESSAGE = 1 << 20
+
+
+class Worker:
+    """A process that calls functions. `hosted`: for whom it does so now. `answer`, `facts`: how that ended. `ended`: of
+    what it left, the process ids.
+    """
+
+    def __init__(self, pid: int, channel: socket.socket, outputs: dict[int, int], nice: int) -> None:
+        """`outputs`: by stream the end to read from."""
+        self.pid = pid
+        self.pidfd = os.pidfd_open(pid)
+        self.channel = channel
+        self.outputs = outputs
+        self.nice = nice
+        self.hung_up = False
+        self.hosted: Hosted | None = None
+        self.answer: Answer | None = None
+        self.facts: dict[str, Any] = {}
+        self.ended: set[int] = set()
+
+    def call(self, path: str) -> None:
+        """The callable of the run directory `path`. One that has just died says so by its pidfd."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.channel.send(json.dumps({"path": path}).encode())
+
+    def receive(self) -> dict[str, Any] | None:
+        try:
+            data = self.channel.recv(LONGEST_MESSAGE)
+        except BlockingIOError:
+            return None
+        except ConnectionResetError:
+            data = b""
+        self.hung_up = not data
+        return dict(json.loads(data)) if data else None
+
+    def send_all(self, number: int) -> None:
+        """Signal it and all that descends from it."""
+        found = [one for one in (process(self.pid), *descendants(self.pid)) if one and one.alive]
+        if number == signal.SIGKILL:
+            kill_group(self.pid)
+        list(send_all(found, number))
+
+    def hang_up(self) -> None:
+        """It is to end by itself."""
+        with suppress(OSError):
+            self.channel.shutdown(socket.SHUT_WR)
+
+    def close(self, link: Link) -> None:
+        if not self.hung_up:
+            link.no_longer(self.channel.fileno())
+        for fd in self.outputs.values():
+            link.no_longer(fd)
+            os.close(fd)
+        self.channel.close()
+        os.close(self.pidfd)
+
+
+def fork(nice: int) -> Worker:
+    """OSError if the machine gives no process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pipes = {stream: os.pipe2(os.O_CLOEXEC) for stream in (STDOUT, STDERR)}
+    parent = os.getpid()
+    sys.stdout.flush()
+    gc.freeze()  # what is there is not copied, page by page, by the collections of a worker
+    try:
+        pid = os.fork()
+    except OSError:
+        for fd in (fd for pipe in pipes.values() for fd in pipe):
+            os.close(fd)
+        ours.close()
+        theirs.close()
+        raise
+    if pid == 0:
+        os.nice(nice)
+        become(theirs, pipes[STDOUT][1], pipes[STDERR][1], parent)
+    theirs.close()
+    for _, write in pipes.values():
+        os.close(write)
+    ours.setblocking(False)
+    for read, _ in pipes.values():
+        os.set_blocking(read, False)
+    return Worker(pid, ours, {stream: read for stream, (read, _) in pipes.items()}, nice)
