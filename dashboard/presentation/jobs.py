@@ -17,6 +17,8 @@ from dashboard.presentation.workflows import neighbours
 from jobs import skips
 from jobs.callables import registry
 from jobs.models import Instance, Job, Schedule
+from jobs.parameters.schema import takes_any
+from jobs.parameters.values import lacking
 from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
 
@@ -28,7 +30,10 @@ TITLES = {Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command", Job.
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
-    """`tags` each with what finds all jobs that have it. `gone`: that its callable is no more in the code."""
+    """`tags` each with what finds all jobs that have it. `gone`: that its callable is no more in the code.
+
+    `takes`: whether a run may be told parameters; `lacks`: whether it must be.
+    """
 
     job_id: int
     name: str
@@ -46,6 +51,8 @@ class JobHead:
     gone: str = ""
     in_workflow: bool = False
     dated: bool = False
+    takes: bool = False
+    lacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +145,6 @@ def _job_head(job: Job, schedule: Schedule | None, failed: int, now: datetime, *
         gone=registry.missing(job.body) if job.kind == Job.Kind.CALLABLE else "",
         in_workflow=in_workflow,
         dated=in_workflow or schedule is not None,
+        takes=takes_any(job.parameters),
+        lacks=bool(lacking(job.parameters, job.parameter_values)),
     )

@@ -10,6 +10,7 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
+from dashboard.presentation.parameters import in_words
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
@@ -54,6 +55,7 @@ class JobNeeds:
     told: tuple[str, ...]
     priority: str
     variables: tuple[str, ...]
+    parameters: tuple[tuple[str, str], ...]
     created_at: datetime
     owner: str
     limits: tuple[str, ...]
@@ -129,6 +131,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         told=told_of(job),
         priority=str(Job.Priority(job.priority).label),
         variables=tuple(job.environment),
+        parameters=in_words(job),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),

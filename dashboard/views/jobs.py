@@ -123,7 +123,11 @@ def _acted(request: HttpRequest, act: Callable[[], HttpResponse]) -> HttpRespons
 
 
 def _run(request: HttpRequest, job_id: int) -> HttpResponse:
-    submitted = actions.run_job(job_id, actor=actor_of(request), now=timezone.now())
+    try:
+        submitted = actions.run_job(job_id, actor=actor_of(request), now=timezone.now())
+    except actions.InvalidInput as refusal:  # it must be told a value that neither it nor the job says
+        messages.error(request, refusal.sentence)
+        return redirect("run-with", job_id)
     return redirect("instance", submitted.instance_id)
 
 

@@ -12,7 +12,7 @@ from jobs.models import Job
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.masking import masks_in, unmasked
 from jobs.parameters.schema import check_schema
-from jobs.parameters.values import check_values, lacking, resolve
+from jobs.parameters.values import check_values, defaults_of, lacking, resolve
 from jobs.parameters.written import NotJson, read_json
 from jobs.store.specs import JobSpec
 
@@ -61,7 +61,7 @@ def values_for_run(job: Job, given: object, before: Mapping[str, Any] | None = N
         raise InvalidInput([Problem("parameters", shown(given), OBJECT, sentence)])
     if not job.parameters and not given:
         return None
-    stored = {**job.parameter_values, **(before or {})}
+    stored = {**defaults_of(job.parameters), **job.parameter_values, **(before or {})}
     try:
         return _without_masks(resolve(job.parameters, job.parameter_values, unmasked(given or {}, stored)))
     except InvalidParameters as refusal:

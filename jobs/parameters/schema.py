@@ -57,6 +57,11 @@ def properties_of(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return dict(schema.get("properties", {}))
 
 
+def takes_any(schema: Mapping[str, Any]) -> bool:
+    """Whether there is anything that a run could be told."""
+    return bool(schema.get("properties") or schema.get("additionalProperties"))
+
+
 def is_required(schema: Mapping[str, Any], name: str) -> bool:
     """Whether a run must say its value, since nothing else does."""
     return name in schema.get("required", ()) and "default" not in schema.get("properties", {}).get(name, {})

@@ -1,0 +1,143 @@
+"""The fields of parameters: what they show, and what becomes of what is posted from them."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from dashboard.parameterforms import posted_values
+from dashboard.presentation.parameters import PREFIX, parameter_fields
+from jobs import actions
+from jobs.actions import Problem
+from jobs.execution.masking import MASK
+from jobs.models import Instance
+from tests.actions.places import NOW, make_job
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "table": {"type": "string", "title": "Table", "description": "Which one."},
+        "note": {"type": "string", "maxLength": 5000},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 9, "default": 5},
+        "share": {"type": "number"},
+        "dry": {"type": "boolean"},
+        "mode": {"enum": ["a", 1, None]},
+        "day": {"type": "string", "format": "date"},
+        "names": {"type": "array", "items": {"type": "string"}},
+        "maybe": {"type": ["integer", "null"]},
+        "password": {"type": "string"},
+    },
+    "required": ["table"],
+}
+
+
+def fields(values=None, **kwargs):
+    return {one.name: one for one in parameter_fields(SCHEMA, values or {}, **kwargs)}
+
+
+def read(texts, filled=None):
+    return posted_values(SCHEMA, {PREFIX + name: text for name, text in texts.items()}, filled or {})
+
+
+def test_each_kind_has_its_field():
+    found = fields({"limit": 5, "names": ["x"]})
+    assert {name: one.widget for name, one in found.items()} == {
+        "table": "input", "note": "area", "limit": "input", "share": "input", "dry": "select", "mode": "select",
+        "day": "input", "names": "json", "maybe": "input", "password": "input",
+    }  # fmt: skip
+    assert [found[name].type for name in ("table", "limit", "day")] == ["text", "number", "date"]
+    assert (found["limit"].least, found["limit"].most, found["limit"].step) == (1, 9, 1)
+    assert found["share"].step == "any"
+    assert found["dry"].choices == (("", "not said"), ("true", "yes"), ("false", "no"))
+    assert found["mode"].choices == (("", "not said"), ('"a"', "a"), ("1", "1"), ("null", "none"))
+    assert (found["table"].label, found["table"].required, found["limit"].required) == ("Table", True, False)
+    assert found["names"].value == '[\n  "x"\n]'
+
+
+def test_text_with_lines_has_an_area():
+    assert fields({"table": "a\nb"})["table"].widget == "area"
+
+
+def test_posted_texts_become_typed_values():
+    assert read({"table": "a\r\nb", "limit": "7", "share": "1e-3", "dry": "false", "mode": "1", "names": '["x"]',
+                 "day": "", "maybe": ""}) == {
+        "table": "a\nb", "limit": 7, "share": 0.001, "dry": False, "mode": 1, "names": ["x"]
+    }  # fmt: skip
+
+
+def test_what_cannot_be_read_stays_as_typed():
+    assert read({"limit": "many", "names": "[1", "share": "1,5"}) == {"limit": "many", "names": "[1", "share": "1,5"}
+
+
+def test_field_that_was_left_keeps_its_very_value():
+    filled = {"table": "a\r\nb\r", "limit": 5, "names": ["x"], "dry": None, "maybe": None, "password": MASK}
+    shown = {name: one.value for name, one in fields(filled).items() if name in filled}
+    assert read(shown, filled) == filled
+
+
+def test_emptied_text_is_the_empty_text():
+    assert read({"table": "", "day": "", "limit": ""}, {"table": "a", "day": "2026-11-30", "limit": 5}) == {"table": ""}
+
+
+def test_errors_and_texts_are_kept_at_their_field():
+    problem = Problem("parameters.limit", "12", "", "limit is 12.")
+    found = fields({"limit": 5}, posted={PREFIX + "limit": "12"}, problems=[problem])
+    assert (found["limit"].value, found["limit"].errors) == ("12", ("limit is 12.",))
+
+
+def test_further_names_are_posted_as_json():
+    schema = {"properties": {"a": {}}, "additionalProperties": True}
+    assert [one.label for one in parameter_fields(schema, {"b": 1})] == ["a", "Further parameters"]
+    assert posted_values(schema, {"parameters-more": '{"b": 2}'}, {}) == {"b": 2}
+
+
+@pytest.fixture
+def load(db):
+    return make_job("load", command="true", parameters=SCHEMA, parameter_values={"limit": 3, "password": "hush"})
+
+
+def test_run_page_shows_fields_and_runs(visitor, load):
+    page = visitor.get(reverse("run-with", args=[load.pk]))
+    assert b'name="parameter:limit" type="number" value="3" min="1" max="9" step="1"' in page.content
+    assert b"hush" not in page.content
+    posted = {"parameter:table": "orders", "parameter:limit": "4", "parameter:password": MASK}
+    answer = visitor.post(reverse("run-with", args=[load.pk]), posted)
+    row = Instance.objects.get()
+    assert answer.url == reverse("instance", args=[row.pk])
+    assert row.parameter_values == {"table": "orders", "limit": 4, "password": "hush"}
+
+
+def test_refused_run_keeps_what_was_typed(visitor, load):
+    answer = visitor.post(reverse("run-with", args=[load.pk]), {"parameter:limit": "12"})
+    assert answer.status_code == 422
+    assert b"limit is 12, expected a whole number from 1 to 9." in answer.content
+    assert b"table has no value" in answer.content
+    assert b'value="12"' in answer.content
+
+
+def test_run_again_has_what_the_instance_ran_with(visitor, load):
+    run = actions.run_job(load.pk, actor="ada", now=NOW, parameters={"table": "orders", "password": "other"})
+    address = f"{reverse('run-with', args=[load.pk])}?again={run.instance_id}"
+    page = visitor.get(address)
+    assert b'value="orders"' in page.content
+    posted = {"again": run.instance_id, "parameter:table": "lines", "parameter:password": MASK, "parameter:limit": "3"}
+    visitor.post(address, posted)
+    first, second = Instance.objects.order_by("pk")
+    assert second.parameter_values == {"table": "lines", "limit": 3, "password": "other"}
+    assert (second.logical_at, second.generation) == (first.logical_at, 1)
+
+
+def test_instance_page_shows_them_masked(visitor, load):
+    run = actions.run_job(load.pk, actor="ada", now=NOW, parameters={"table": "orders"})
+    content = visitor.get(reverse("instance", args=[run.instance_id])).content
+    assert b"orders" in content
+    assert MASK.encode() in content
+    assert b"hush" not in content
+
+
+def test_run_now_without_a_needed_value_asks_for_it(visitor, load):
+    answer = visitor.post(reverse("run-job", args=[load.pk]))
+    assert answer.url == reverse("run-with", args=[load.pk])
+    page = visitor.get(reverse("job", args=[load.pk])).content
+    assert b"Run with" in page
+    assert b"hush" not in page
