@@ -70,7 +70,8 @@ class Clash:
 class JobForm:
     """`fields` by name; `elsewhere` are sentences about what this form has no input for.
 
-    `problems`: all of them, as the check has them. `revision`: that of the job which it shows; empty for a new one. `seen`: what it showed of it, as `seen_of` says.
+    `problems`: all of them, as the check has them. `revision`: that of the job which it shows; empty for a new one.
+    `seen`: what it showed of it, as `seen_of` says.
     """
 
     fields: dict[str, Field]

@@ -63,7 +63,9 @@ def callable_fields(request: HttpRequest) -> HttpResponse:
     """A fragment with the parameters of the callable that the form has chosen."""
     posted = request.POST.dict()
     chosen = posted.get("callable", "")
-    return render(request, "jobs/callable_fields.html", {"fields": fields_of(chosen, _edited(posted)), "chosen": chosen})
+    return render(
+        request, "jobs/callable_fields.html", {"fields": fields_of(chosen, _edited(posted)), "chosen": chosen}
+    )
 
 
 @sensitive_post_parameters("environment")
