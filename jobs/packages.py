@@ -13,13 +13,9 @@ from dataclasses import dataclass
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from jobs import models
-from jobs.core.packages import PackagesNeeded, key_read_there
+from jobs.core.packages import PackagesNeeded
 
 BLOCK_BEGINS, BLOCK_ENDS = "# /// script", "# ///"
-# What is looked for in the database before a script is read.
-BLOCK_MARK = BLOCK_BEGINS
-
 VERSION = re.compile(r"3\.[0-9]{1,3}(\.[0-9]{1,3})?")
 OLDEST = (3, 8)  # for which uv makes environments
 VERSION_EXPECTED = "a version such as 3.12 or 3.12.4, 3.8 or later"
@@ -48,15 +44,6 @@ def needed(version: str, requirements: Iterable[str], block: ScriptBlock | None 
     pythons = [f"=={version}.*" if version.count(".") == 1 else f"=={version}"] if version else []
     python = ",".join([*pythons, *([block.python] if block.python else [])])
     return PackagesNeeded(python, tuple(sorted({*requirements, *block.requirements})))
-
-
-def key_of(job: models.Job, *, has_block: bool) -> str:
-    """Of the environment that the job runs in, as the engine knows it; `has_block`: its text has the mark of one."""
-    if job.kind == models.Job.Kind.CALLABLE:
-        return ""
-    if job.kind == models.Job.Kind.SCRIPT_PATH or (job.kind == models.Job.Kind.SCRIPT and has_block):
-        return key_read_there(job.pk, job.revision)
-    return needed(job.python_version, job.requirements).key
 
 
 def read_version(given: str) -> str | None:
@@ -119,7 +106,7 @@ def _content(lines: list[str], begin: int) -> str:
 def _block(content: str) -> ScriptBlock:
     try:
         said = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidRequirements(BLOCK_BEGINS, f"The block {BLOCK_BEGINS} is not TOML: {error}.") from error
     listed, python = said.get("dependencies", []), said.get("requires-python", "")
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):

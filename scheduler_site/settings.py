@@ -38,6 +38,9 @@ KEEP_RUNS_MB = environment.integer(
 )
 OUTPUT_CAP_MB = environment.integer("ROTA_OUTPUT_CAP_MB", 100, lowest=0, highest=100_000)  # per attempt
 WARM_IMPORTS = environment.words("ROTA_WARM_IMPORTS")  # modules
+ENVIRONMENT_TIMEOUT_SECONDS = environment.integer("ROTA_ENVIRONMENT_TIMEOUT_SECONDS", 900, lowest=1, highest=86_400)
+ENVIRONMENTS_MB = environment.integer("ROTA_ENVIRONMENTS_MB", 10_000, lowest=0, highest=100_000_000)  # with the cache
+ENVIRONMENTS_DAYS = environment.integer("ROTA_ENVIRONMENTS_DAYS", 30, lowest=0, highest=10_000)  # unused
 LOG_CAP_MB = environment.integer("ROTA_LOG_CAP_MB", 50, lowest=2, highest=100_000)  # per attempt
 
 # --- Whom it tells when an instance fails for good ---

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from jobs.execution import moment, outputs, secretfiles
+from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
@@ -80,6 +80,8 @@ class Attempt:
             return self.not_started("cancelled", "was cancelled before it was started")
         if late := self.seconds_late():
             return self.not_started("lost", f"was not started: its runner came {late:.1f} s too late for that")
+        for line in self.spec.preface:
+            self.log.notice(line)
         try:
             self.start()
         except StartError as error:
@@ -98,6 +100,8 @@ class Attempt:
     def start(self) -> None:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         spec = self.spec
+        if spec.environment:
+            inuse.hold(spec.environment)
         program = program_of(spec, self.rundir.path)
         if spec.cores:
             pin(spec.cores)

@@ -29,7 +29,10 @@ class EnvironmentFileError(ValueError):
 def environment_of(launch: Launch, node: str, node_file: Path) -> dict[str, str]:
     """EnvironmentFileError if the node's file cannot be understood."""
     project = project_of(launch) if launch.kind == "callable" else {}
-    return {**base(launch), **read_file(node_file), **project, **launch.env, **facts(launch, node)}
+    env = {**base(launch), **read_file(node_file), **project, **launch.env, **facts(launch, node)}
+    if launch.environment:
+        env |= {"VIRTUAL_ENV": launch.environment, "PATH": f"{launch.environment}/bin:{env['PATH']}"}
+    return env
 
 
 def project_of(launch: Launch) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.core.records import Allocation, Outcome
 from jobs.core.running import USUAL_RUN, RunOptions
+from jobs.execution.declared import Declared
 from jobs.execution.secrets import GivenSecret
 
 
@@ -34,7 +35,9 @@ class Launch:
     parameters: the values of this run, complete; takes_parameters: whether its job declares any. parameters_error: why
     there are no such values, a sentence: then it is rejected.
     upstream_results: a JSON object, by the names of upstreams what they gave; empty without upstreams.
-    interpreter: absolute path of the Python that runs its scripts; "" for the service's own.
+    interpreter: absolute path of the Python that runs its scripts; "" for the service's own. environment: folder of the
+    one that this belongs to; environment_error: why there is none, a sentence; preface: what the log begins with.
+    declared: what it needs, None if that is no environment.
     fence: a number that rises from attempt to attempt of a job, for what the job guards outside; `attempt` if None.
     """
 
@@ -52,7 +55,11 @@ class Launch:
     memory_limit_mb: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
     run: RunOptions = USUAL_RUN
+    declared: Declared | None = None
     interpreter: str = ""
+    environment: str = ""
+    environment_error: str = ""
+    preface: tuple[str, ...] = ()
     keep_workspace: bool = False
     log_cap_bytes: int = 50 * 1024 * 1024
     output_cap_bytes: int = 100 * 1024 * 1024

@@ -17,6 +17,7 @@ from typing import Any
 from jobs.execution import moment
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import slots
+from jobs.execution.installed import ENVIRONMENTS
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.parameters import FILE_VARIABLE, in_file_only, variables_of
 from jobs.execution.program import script_file
@@ -71,12 +72,13 @@ def apart(launch: Launch) -> Mapping[str, Any]:
 
 def open_way(path: Path) -> None:
     """Let other users go through the folders that lead to run directory `path`, from the data folder on, whose other
-    entries are closed to them first. They see no names in any of these.
+    entries are closed to them first, but for the environments. They see no names in any of these.
     """
     data, runs, instance = path.parents[2], path.parents[1], path.parent
+    kept = (runs, data / ENVIRONMENTS)
     for entry in data.iterdir():
         with suppress(FileNotFoundError):  # SQLite's journals come and go
-            if entry != runs and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
+            if entry not in kept and not entry.is_symlink() and (mode := entry.stat().st_mode) & 0o077:
                 entry.chmod(mode & 0o700)
     for folder in (data, runs, instance):
         folder.chmod(folder.stat().st_mode | 0o011)
@@ -103,6 +105,8 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         kind=launch.kind,
         body=body,
         interpreter=launch.interpreter or python,
+        environment=launch.environment,
+        preface=list(launch.preface),
         env=dict(env),
         asked_at=now,
         cores=cores_to_pin(launch),

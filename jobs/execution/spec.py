@@ -37,7 +37,8 @@ class Spec:
     path), "command" (`body` is a shell command) or "callable" (`body` is its name). hosted: it is not for a runner but
     for a host, in this way: "async", "thread" or "pooled". cores: ids to pin the whole tree to, or None.
     working_directory: absolute, or "" for the attempt's own workspace. start_before: the runner starts nothing after
-    this moment.
+    this moment. environment: folder of the one that the interpreter belongs to, "" for the service's own. preface: what
+    its log begins with.
     start: "cold" (a Python of its own), "warm" (a fork of the launcher, where that may be) or "auto". why_cold: why no
     warm launcher was asked, where that was wished.
     memory_limit_bytes, cpu_slots: what the whole tree may use, 0 for as much as there is. io_priority: "normal", "low"
@@ -69,6 +70,8 @@ class Spec:
     cleanup_command: str = ""
     cleanup_after: list[str] = field(default_factory=list)
     cleanup_timeout_seconds: float = 60.0
+    environment: str = ""
+    preface: list[str] = field(default_factory=list)
     start: str = "auto"
     why_cold: str = ""
     memory_limit_bytes: int = 0

@@ -23,6 +23,7 @@ from jobs.execution.lines import Lines
 from jobs.execution.loop import Loop
 from jobs.execution.prepare import path_of, prepare
 from jobs.execution.settle import not_started
+from jobs.execution.unstarted import end_unstarted
 from jobs.execution.watcher import Watched, Watcher
 
 logger = logging.getLogger(__name__)
@@ -87,6 +88,9 @@ class Starter:
         if error := launch.parameters_error or launch.secrets_error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
             return
+        if launch.environment_error:
+            self._end_unstarted(launch, OutcomeKind.ENVIRONMENT_FAILED, launch.environment_error)
+            return
         line, why_cold = self._line_for(wanted, reason)
         try:
             prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)
@@ -120,6 +124,17 @@ class Starter:
 
     def _on_refused(self, wanted: Wanted, why: str) -> None:
         self._node_refused(wanted.launch, f"could not be started: {why}")
+
+    def _end_unstarted(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
+        """As a runner would end it, with a log; on a disk that takes none, without."""
+        try:
+            path = prepare(self._runs, launch, {}, self._python)
+            with self._watcher.settling:
+                end_unstarted(path, launch, kind, error)
+        except (OSError, ValueError):
+            self._give_up(launch, kind, error)
+        else:
+            self._watcher.settle(launch.ref)
 
     def _give_up(self, launch: Launch, kind: OutcomeKind, error: str) -> None:
         self._report(NotStarted(launch.ref, not_started(kind, error)))

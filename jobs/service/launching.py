@@ -16,6 +16,7 @@ from jobs.execution.launch import Launch
 from jobs.parameters.faults import InvalidParameters
 from jobs.parameters.values import resolve
 from jobs.store import results, secrets
+from jobs.store.environments import declared_by
 from jobs.telemetry.memory import MEGABYTE
 
 
@@ -50,6 +51,7 @@ def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Open
         kill_grace_seconds=job.kill_grace_seconds,
         memory_limit_mb=attempt.memory_mb,
         env=dict(job.environment),
+        declared=declared_by(job),
         run=running.options_of(job),
         keep_workspace=settings.KEEP_WORKSPACES if job.keep_workspace is None else job.keep_workspace,
         log_cap_bytes=settings.LOG_CAP_MB * MEGABYTE,

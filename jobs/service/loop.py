@@ -15,10 +15,10 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import models
 from jobs.core.cores import CoreManager
-from jobs.core.decisions import Prepare
 from jobs.core.engine import Engine
-from jobs.core.inputs import Abandoned, AdmissionChanged, Began, Ended, Input, Prepared
+from jobs.core.inputs import Abandoned, AdmissionChanged, Began, Ended, Input
 from jobs.core.records import Outcome
+from jobs.execution.environments import Environments
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.local import LocalExecutor
 from jobs.service import registration
@@ -33,6 +33,7 @@ from jobs.service.launching import launches
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.passes import Passed, run_pass
+from jobs.service.preparing import Preparing
 from jobs.service.recovery import recover
 from jobs.service.retiming import mend
 from jobs.sqlite.lock import mark_engine_thread
@@ -58,6 +59,7 @@ class EngineLoop(threading.Thread):
         executor: LocalExecutor,
         mailbox: Mailbox,
         notices: Notices,
+        environments: Environments,
         *,
         load: Callable[[], dict[int, float]],
         on_beat: Callable[[], None],
@@ -70,6 +72,7 @@ class EngineLoop(threading.Thread):
         self._executor = executor
         self._mailbox = mailbox
         self._notices = notices
+        self._preparing = Preparing(environments, mailbox, executor.launch)
         self._load = load
         self._clocks = clocks
         self._clock_watch = ClockWatch(clocks.read())
@@ -160,14 +163,15 @@ class EngineLoop(threading.Thread):
     def _act(self, passed: Passed) -> None:
         """Everything here rests on rows that are committed."""
         self._launch(passed.launches)
-        for wanted in passed.preparations:
-            if isinstance(wanted, Prepare):
-                self._mailbox.put(Prepared(wanted.key))
+        self._preparing.see_to(passed.preparations)
         for stop in passed.stops:
+            if self._preparing.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token)):
+                continue
             self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
         for finish in passed.finishes:
             self._unsettled.pop(finish.token, None)
             self._in_hand.discard(finish.token)
+            self._preparing.ended(finish.token)
             self._executor.forget(AttemptRef(finish.instance_id, finish.attempt, finish.token))
             if finish.instance_id not in passed.refused_instances:
                 self._notices.consider(finish)
@@ -179,7 +183,7 @@ class EngineLoop(threading.Thread):
     def _launch(self, wanted: list[Launch]) -> None:
         for launch in wanted:
             self._in_hand.add(launch.token)
-            self._executor.launch(launch)
+            self._preparing.launch(launch)
 
     def _deadline(self) -> float:
         """When to wake by `time.monotonic()` if nothing comes. Never before the wall-clock moment waited for."""
@@ -238,6 +242,7 @@ class EngineLoop(threading.Thread):
             node=self._node.name,
         )
         self._is_built = True
+        self._preparing.begin_anew()
         self._follower = Follower(self._store.actor)
         self._wake_at = None
         self._remember(self._mailbox.take()[0])

@@ -12,6 +12,7 @@ from jobs import models
 from jobs.callables import discovery
 from jobs.core.inputs import Abandoned, Began, Ended
 from jobs.execution import abilities, launch
+from jobs.execution.environments import Environments
 from jobs.execution.local import LocalExecutor
 from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
@@ -45,6 +46,12 @@ class Service:
             settings.DATA_DIR, self._reported, python=sys.executable, node=node_name, warm_imports=settings.WARM_IMPORTS
         )
         registered.take_over(utc_now())
+        self._environments = Environments(
+            settings.DATA_DIR,
+            timeout_seconds=settings.ENVIRONMENT_TIMEOUT_SECONDS,
+            most_mb=settings.ENVIRONMENTS_MB,
+            most_days=settings.ENVIRONMENTS_DAYS,
+        )
         self._notices = Notices()
         self._checkpointer = Checkpointer()
         self._deletions = Deletions()
@@ -56,6 +63,7 @@ class Service:
             self.executor,
             self.mailbox,
             self._notices,
+            self._environments,
             load=recent.here.noting(CoreLoad().sample),
             on_beat=self._beaten,
             on_end=self._deletions.ask,
@@ -70,6 +78,7 @@ class Service:
         self._deletions.open()
         self._retention.open()
         self.executor.open()
+        self._environments.open()
         self._engine.start()
 
     def close(self) -> None:
@@ -77,6 +86,7 @@ class Service:
         self._stop_listening()
         self._engine.stop()
         self._engine.join(STOP_SECONDS)
+        self._environments.close()
         self.executor.close()
         self._retention.close()
         self._deletions.close()
@@ -96,6 +106,7 @@ class Service:
 
     def _beaten(self) -> None:
         self._checkpointer.ask()
+        self._environments.tend()
         self._deletions.ask()
 
     def _committed(self) -> None:

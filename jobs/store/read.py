@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Case, Value, When
-from django.db.models.functions import StrIndex
-
 from jobs import models
 from jobs.callables import registry
 from jobs.core import records
 from jobs.core.graph import Graph, in_order
 from jobs.core.policies import UpstreamRule
 from jobs.core.states import Status
-from jobs.packages import BLOCK_MARK, key_of
+from jobs.store.environments import BLOCK_AT, key_of
 from jobs.store.limits import keys_of
-
-# Whether a script says of itself what it needs, without loading it: one may have a megabyte.
-_MARK = Case(When(kind=models.Job.Kind.SCRIPT, then=StrIndex("body", Value(BLOCK_MARK))), default=0)
 
 
 def job(row: models.Job, upstreams: Iterable[int] = (), cannot_run: str = "", environment: str = "") -> records.Job:
@@ -62,9 +56,9 @@ UNREAD = ("body", "description", "parameters", "parameter_values")  # by the eng
 def jobs(ids: Iterable[int], graph: Graph) -> list[records.Job]:
     """Without those that are gone. With all jobs of the workflows that they are part of, upstreams first."""
     wanted = {member for job_id in ids for member in (graph.component(job_id) if job_id in graph else (job_id,))}
-    found = models.Job.objects.filter(pk__in=wanted).defer(*UNREAD).annotate(marked_at=_MARK)
+    found = models.Job.objects.filter(pk__in=wanted).defer(*UNREAD).annotate(block_at=BLOCK_AT)
     rows = {row.pk: row for row in found}
-    keys = {row.pk: key_of(row, has_block=row.marked_at > 0) for row in found}
+    keys = {row.pk: key_of(row, has_block=row.block_at > 0) for row in found}
     gone = _gone(row.pk for row in found if row.kind == models.Job.Kind.CALLABLE)
     return [job(rows[pk], graph.upstreams(pk), gone.get(pk, ""), keys[pk]) for pk in in_order(rows, graph.upstreams)]
 

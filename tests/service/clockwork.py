@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
+
 from jobs import models
 from jobs.core.inputs import Ended
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
+from jobs.execution.environments import Environments
 from jobs.execution.launch import AttemptRef, Launch, Recovery, RecoveryKind
 from jobs.service.capacity import Capacity
 from jobs.service.clock import Clocks
@@ -98,9 +101,10 @@ class Clockwork:
         """
         self.processes.ended = ended or {}
         self.mailbox = Mailbox()
+        environments = Environments(settings.DATA_DIR, timeout_seconds=60, most_mb=0, most_days=0)  # none is asked for
         self.loop = EngineLoop(
-            self.node, self.capacity, self.processes, self.mailbox, Notices(), load=dict, on_beat=lambda: None,
-            clocks=self.hands.clocks(),
+            self.node, self.capacity, self.processes, self.mailbox, Notices(), environments, load=dict,
+            on_beat=lambda: None, clocks=self.hands.clocks(),
         )  # fmt: skip
         self.loop._rebuild()
         self.turn()

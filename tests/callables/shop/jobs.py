@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+from django.conf import settings
+
 from jobs.callables import job
 from jobs.callables.errors import NonRetryableError
 
@@ -223,7 +225,26 @@ def thread_in_thread() -> None:
     inner.join()
 
 
+@job
+async def async_sleeps() -> None:
+    """As time.sleep(30) does, but no longer than its test lasts."""
+    wait_here_for(f"{settings.DATA_DIR}/free")
+
+
+@job
+async def async_exits() -> None:
+    os._exit(3)
+
+
 @job(model="thread")
 def thread_deaf() -> None:
     print("waiting")
     time.sleep(FOREVER)
+
+
+@job(model="process", pooled=True)
+def pooled_segfaults(path: str) -> None:
+    """When it is told to end."""
+    signal.signal(signal.SIGTERM, lambda *_: ctypes.string_at(0))
+    print("waiting", flush=True)
+    wait_here_for(path)

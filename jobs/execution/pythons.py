@@ -1,0 +1,84 @@
+"""The Pythons that a node has, and which of them a job gets. None is downloaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+LIST_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Python:
+    """An interpreter: its version such as 3.12.4, and where it is."""
+
+    version: str
+    path: str
+
+
+class MissingPythonError(Exception):
+    """This node has no Python that will do."""
+
+    def __init__(self, wanted: str, there: Sequence[Python]) -> None:
+        listed = ", ".join(one.version for one in there)
+        super().__init__(
+            f"it needs Python {in_words(wanted)}, and this node has {listed}; install it there, or ask for one of these"
+        )
+
+
+def own() -> Python:
+    """That of the service, without its virtual environment."""
+    return Python(platform.python_version(), str(getattr(sys, "_base_executable", sys.executable)))
+
+
+def find(uv: str, env: Mapping[str, str]) -> list[Python]:
+    """The service's own, then all others by version, newest first: on PATH, or installed by uv. `env`: for uv."""
+    command = [uv, "python", "list", "--only-installed", "--output-format", "json", "--no-config"]
+    try:
+        done = subprocess.run(command, env=dict(env), capture_output=True, timeout=LIST_SECONDS, cwd="/")
+        listed = json.loads(done.stdout or "[]")
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        listed = []
+    found = {own().version: own()}
+    for one in listed:
+        if one.get("implementation") == "cpython" and one.get("variant", "default") == "default" and one.get("path"):
+            found.setdefault(one["version"], Python(one["version"], os.path.realpath(one["path"])))
+    others = sorted(list(found.values())[1:], key=lambda one: Version(one.version), reverse=True)
+    return [own(), *others]
+
+
+def choose(wanted: str, there: Sequence[Python]) -> Python:
+    """The service's own if that will do, else the newest that does. Raises MissingPythonError."""
+    versions = SpecifierSet(wanted)
+    for one in there:
+        if versions.contains(one.version, prereleases=True):
+            return one
+    raise MissingPythonError(wanted, there)
+
+
+def in_words(wanted: str) -> str:
+    """Such as "3.12" or "3.12 and >=3.11" of specifiers."""
+    return " and ".join(part.removeprefix("==").removesuffix(".*") for part in wanted.split(",")) or "of any version"
+
+
+def write(file: Path, found: Sequence[Python]) -> None:
+    """For the pages, which look for nothing themselves."""
+    beside = file.with_suffix(".tmp")
+    beside.write_text(json.dumps([asdict(one) for one in found]))
+    beside.replace(file)
+
+
+def read(file: Path) -> list[Python]:
+    try:
+        return [Python(**one) for one in json.loads(file.read_text())]
+    except (OSError, ValueError, TypeError):
+        return []

@@ -1,0 +1,71 @@
+"""The cells of docs/process-endings.md about callables that are not tried by test_endings.py and test_pool.py."""
+
+import uuid
+
+import pytest
+
+from jobs.execution import hostprocess, log
+from jobs.execution.launch import AttemptRef
+from jobs.execution.prepare import path_of
+from tests.callables.conftest import SHOP, HostingNode
+from tests.execution.node import Service
+from tests.execution.running import is_alive
+from tests.waiting import until
+
+MODELS = {"thread_waits": "thread", "async_blocks": "async", "pooled_segfaults": "process"}
+
+
+@pytest.fixture
+def free(tmp_path):
+    file = tmp_path / "free"
+    yield file
+    file.touch()
+
+
+def test_thread_that_ends_at_last_is_a_success(shared, free):
+    ref = shared.waits("thread_waits", free)
+    free.touch()
+    assert shared.outcome(ref).kind == "success"
+
+
+def test_blocker_past_its_time_limit_costs_its_host(alone, free):
+    ref = alone.waits("async_blocks", free, grace=0.1, timeout_seconds=0.3)
+    [host] = alone.hosts
+    assert alone.outcome(ref).kind == "timeout"
+    assert "its host process was killed, since it went on for its grace of 0.1 s" in alone.outcome(ref).error
+    assert not is_alive(host)
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "timeout"])
+def test_worker_that_segfaults_when_it_is_to_end(shared, free, kind):
+    ref = shared.waits("pooled_segfaults", free, timeout_seconds=0.3 if kind == "timeout" else None)
+    if kind == "cancelled":
+        shared.executor.cancel(ref)
+    assert shared.outcome(ref).kind == kind
+    assert not is_alive(shared.reports.started(ref).pid)
+
+
+def test_stop_of_the_node_ends_blocker_and_worker(alone, free):
+    refs = [alone.waits(name, free) for name in ("async_blocks", "pooled_segfaults")]
+    alive = {*alone.hosts, *(alone.reports.started(ref).pid for ref in refs)}
+    alone.executor.end_hosts()
+    assert [alone.outcome(ref).kind for ref in refs] == ["lost", "lost"]
+    until(lambda: not any(is_alive(pid) for pid in alive))
+
+
+def test_killed_service_takes_its_callables_with_it(tmp_path, free):
+    folder, refs = tmp_path / "node", {}
+    service = Service(folder)
+    for number, (name, model) in enumerate(MODELS.items(), 1):
+        refs[name] = AttemptRef(number, 1, uuid.uuid4().hex)
+        more = {"kind": "callable", "model": model, "pooled": model == "process", "parameters": {"path": str(free)}}
+        service.launch(f"{SHOP}.{name}", refs[name].token, number, **more)
+    for ref in refs.values():
+        until(lambda ref=ref: "waiting" in log.read_text(path_of(folder / "runs", ref)).text)
+    hosts = {one.pid for one in hostprocess.marked(f"{folder}#")}
+    service.kill()
+    node = HostingNode(folder)
+    assert [node.executor.recover(ref).outcome.kind for ref in refs.values()] == ["lost"] * 3
+    assert len(hosts) >= 3
+    assert not any(is_alive(pid) for pid in hosts)
+    node.end()

@@ -1,0 +1,214 @@
+"""Environments of a node: built once for all that need the same, never half, gone when nobody needs them."""
+
+import fcntl
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs.core.packages import PackagesNeeded
+from jobs.execution.environments import LOOKS_AT_ONCE, Environments
+from jobs.execution.installed import size_of
+from jobs.execution.tree import all_processes, read_proc
+from tests.fixtures.wheels import install_from, make_wheel
+from tests.waiting import until
+
+SLOW = """
+import sys, subprocess, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", *sys.argv[1:]], start_new_session=True)
+print("begun", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheels")
+    for version in ("1.0", "2.0"):
+        make_wheel(folder, "tiny", version)
+    make_wheel(folder, "needy", "1.0", ("absent>=3",))
+    return folder
+
+
+@pytest.fixture
+def data_dir(tmp_path, wheels):
+    install_from(tmp_path / "data żółw", wheels)
+    return tmp_path / "data żółw"
+
+
+@pytest.fixture
+def environments(data_dir, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # elsewhere may be many Pythons, each of which is asked what it is
+    opened = Environments(data_dir, timeout_seconds=60, most_mb=1000, most_days=30)
+    opened.open()
+    yield opened
+    opened.close()
+
+
+class Asking:
+    """Asks, and waits for the answer."""
+
+    def __init__(self, environments, name, *requirements, python=""):
+        self.environments, self.name = environments, name
+        self.answered = threading.Event()
+        needed = PackagesNeeded(python, requirements)
+        environments.prepare(name, lambda: needed, self.answered.set)
+
+    def given(self, attempt="t"):
+        assert self.answered.wait(60)
+        return self.environments.take(self.name, attempt)
+
+
+def output_of(given, *command):
+    return subprocess.run([f"{given.directory}/bin/{command[0]}", *command[1:]], capture_output=True, text=True).stdout
+
+
+def slow(environments, monkeypatch, seconds=60.0):
+    """Builds that never end by themselves, and leave a process behind."""
+    command = ["/usr/bin/env", "python3", "-c", SLOW, mark_of(environments)]
+    monkeypatch.setattr(environments._builder, "_timeout", seconds)
+    monkeypatch.setattr(environments._builder, "_commands", lambda *_: [command])
+
+
+def mark_of(environments):
+    return f"left by a build in {environments.folder.root}"
+
+
+def left_by_builds(environments):
+    mark = mark_of(environments).encode()
+    return [one for one in all_processes() if one.alive and mark in read_proc(one.pid, "cmdline")]
+
+
+def evict(environments):
+    """After what the last build has set off."""
+    both = threading.Barrier(LOOKS_AT_ONCE + 1)
+    for _ in range(LOOKS_AT_ONCE):
+        environments._looks.put(both.wait)
+    both.wait(60)
+    environments._evict()
+
+
+def test_conflicting_versions_are_there_side_by_side(environments):
+    one, two = Asking(environments, "one", "tiny==1.0"), Asking(environments, "two", "tiny==2.0")
+    assert output_of(one.given("a"), "python", "-c", "import tiny; print(tiny.VERSION)") == "1.0\n"
+    assert output_of(two.given("b"), "tiny") == "2.0\n"
+
+
+def test_two_that_need_the_same_share_one_build(environments):
+    both = [Asking(environments, name, "tiny") for name in ("one", "two")]
+    given = [asking.given(asking.name) for asking in both]
+    assert given[0].directory == given[1].directory
+    assert sorted(bool(one.log) for one in given) == [False, True]
+
+
+def test_what_is_there_is_found_again_after_a_restart(environments, data_dir):
+    built = Asking(environments, "one", "tiny").given()
+    later = Environments(data_dir, timeout_seconds=60, most_mb=1000, most_days=30)
+    later.open()
+    given = Asking(later, "two", "tiny").given()
+    later.close()
+    assert (given.directory, given.log) == (built.directory, ())
+
+
+def test_what_cannot_be_resolved_says_what_the_resolver_says(environments):
+    given = Asking(environments, "one", "needy").given()
+    assert given.error.startswith("its packages could not be installed: ")
+    assert "absent" in given.error
+    assert any("absent" in line for line in given.log)
+
+
+def test_a_failed_build_is_tried_anew_by_the_next(environments, wheels):
+    assert Asking(environments, "one", "late").given().error
+    environments.unprepare("one")
+    make_wheel(wheels, "late", "1.0")
+    assert Asking(environments, "one", "late").given().error == ""
+
+
+def test_a_python_that_is_not_there_says_which_are(environments):
+    given = Asking(environments, "one", python="==3.99.*").given()
+    assert given.error.startswith("it needs Python 3.99, and this node has 3.")
+
+
+def test_nothing_needed_is_the_own_python(environments):
+    given = Asking(environments, "one").given()
+    assert (given.directory, given.error) == ("", "")
+
+
+def test_the_last_who_leaves_ends_the_build_with_all_its_processes(environments, monkeypatch):
+    slow(environments, monkeypatch)
+    for name in ("one", "two"):
+        Asking(environments, name, "tiny")
+    until(lambda: left_by_builds(environments))
+    environments.unprepare("one")
+    assert left_by_builds(environments)
+    environments.unprepare("two")
+    until(lambda: not left_by_builds(environments))
+    until(lambda: not [*environments.folder.root.glob("*.making")])
+
+
+def test_a_build_has_a_time_limit(environments, monkeypatch):
+    slow(environments, monkeypatch, seconds=0.5)
+    given = Asking(environments, "one", "tiny").given()
+    assert given.error == "its packages were not installed within 0.5 s"
+    assert not left_by_builds(environments)
+
+
+def test_half_of_one_is_swept_at_the_next_start(environments, data_dir):
+    half = environments.folder.new("key")
+    (half / "lib").mkdir(parents=True)
+    (data_dir / "environments/key").mkdir()  # without its facts
+    later = Environments(data_dir, timeout_seconds=60, most_mb=1000, most_days=30)
+    later.open()
+    until(lambda: not half.exists())
+    later.close()
+    assert environments.folder.find("key") is None
+
+
+def unused(environments, name="one"):
+    """One that was built, and that nobody waits for or uses."""
+    given = Asking(environments, name, "tiny" if name == "one" else "tiny==1.0").given(name)
+    environments.unprepare(name)
+    environments.give_back(name)
+    return given
+
+
+def age(given, days):
+    os.utime(f"{given.directory}/in-use", (time.time() - days * 86_400,) * 2)
+
+
+def test_one_that_nobody_used_for_long_goes(environments):
+    old, new = unused(environments), unused(environments, "two")
+    age(old, 31)
+    evict(environments)
+    assert (there(old), there(new)) == (False, True)
+
+
+def test_past_the_size_the_one_used_longest_ago_goes(environments):
+    old, new = unused(environments), unused(environments, "two")
+    age(old, 2)
+    evict(environments)
+    environments._most_bytes = size_of(environments.folder.root) * 3 // 4
+    evict(environments)
+    assert (there(old), there(new)) == (False, True)
+
+
+def there(given):
+    return Path(given.directory).exists()
+
+
+@pytest.mark.parametrize("by", ["a runner", "an attempt", "one that waits"])
+def test_one_in_use_never_goes(environments, by):
+    given = Asking(environments, "one", "tiny").given("token")
+    with Path(given.directory, "in-use").open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH if by == "a runner" else fcntl.LOCK_UN)
+        if by != "one that waits":
+            environments.unprepare("one")
+        if by != "an attempt":
+            environments.give_back("token")
+        age(given, 400)
+        environments._most_bytes = 0
+        evict(environments)
+        assert there(given)
