@@ -32,7 +32,7 @@ ELAPSED = ("interval", "fixed_delay")
 TEXTS = (
     "name", "description", "cpu_cores_required", "memory_mb_required", "timeout_seconds", "max_retries",
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
-    "notify_webhook", "keep_workspace", "priority", "tags", "environment", "tenant", "deadline_seconds",
+    "notify_webhook", "keep_workspace", "priority", "tags", "environment", "secrets", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
     "pause_after_failures", "parameter_values", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
 )  # fmt: skip
@@ -50,6 +50,7 @@ FIELDS = ("runs", "when", *RUNS, *TEXTS, *UPSTREAMS, *TIMING)
 FOLDS = {
     "fires": OPTIONS,
     "about": ("description", "tags", "priority", "environment"),
+    "secrets": ("secrets",),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
     "packages": ("python_version", "requirements"),
     "run": RUN_FIELDS,
@@ -139,6 +140,7 @@ LABELS = {
     "priority": "Priority",
     "tags": "Tags",
     "environment": "Environment",
+    "secrets": "Secrets",
     "runs": "What runs",
     "when": "When",
     "depends_on": "Upstreams",

@@ -31,6 +31,7 @@ from jobs.actions.bodies import LONGEST_BODY, MASK
 from jobs.actions.callables import OF_A_PROCESS
 from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
+from jobs.actions.grants import text_of_uses
 from jobs.actions.timing import TO_COME
 from jobs.models import Job
 from jobs.parameters.masking import masked
@@ -208,6 +209,7 @@ def stored_texts(job: Job) -> dict[str, str]:
         "requirements": "\n".join(raw["requirements"]),
         "parameter_values": written(masked(raw["parameter_values"])) if raw["parameter_values"] else "",
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
+        "secrets": text_of_uses(raw["secrets"]),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,
         "memory_mb_required": raw["memory_mb_required"] or None,

@@ -19,6 +19,7 @@ from dashboard.views import (
     overview,
     run_with,
     schedules,
+    secrets,
     selection,
     workflows,
 )
@@ -75,5 +76,9 @@ urlpatterns = [
     path("limits/", limits.limits, name="limits"),
     path("limits/<int:limit_id>/", limits.change, name="change-limit"),
     path("limits/<int:limit_id>/delete/", limits.delete, name="delete-limit"),
+    path("secrets/", secrets.secrets, name="secrets"),
+    path("secrets/new/", secrets.new_secret, name="new-secret"),
+    path("secrets/<int:secret_id>/", secrets.edit_secret, name="edit-secret"),
+    path("secrets/<int:secret_id>/delete/", secrets.delete_secret, name="delete-secret"),
     path("live/rows/", live.rows, name="live-rows"),
 ]

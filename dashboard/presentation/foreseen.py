@@ -14,12 +14,20 @@ from jobs.execution.masking import masked
 from jobs.models import Node
 
 KNOWN_FACTS = ("ROTA_JOB_NAME", "CPU_LIMIT", "MEMORY_LIMIT_MB")
-SOURCES = {"job": "the job", "node": "the node's file", "base": "Rota", "fact": "Rota, at its start"}
+SOURCES = {
+    "job": "the job",
+    "secret": "secret",
+    "node": "the node's file",
+    "base": "Rota",
+    "fact": "Rota, at its start",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`value` is None for what only its start decides. `source` is a key of SOURCES; `overrides`: another one's."""
+    """`value` is None for what only its start decides, and of a secret its name. `source` is a key of SOURCES;
+    `overrides`: another one's.
+    """
 
     name: str
     value: str | None
@@ -43,9 +51,16 @@ class Foreseen:
 
 
 def foresee(
-    own: Mapping[str, str], *, name: str, cores: int, memory_mb: int, data_dir: Path, now: datetime
+    own: Mapping[str, str],
+    *,
+    secrets: Mapping[str, str],
+    name: str,
+    cores: int,
+    memory_mb: int,
+    data_dir: Path,
+    now: datetime,
 ) -> Foreseen:
-    """Made by the code that makes it at the start, of an allocation of as many cores."""
+    """Made by the code that makes it at the start, of an allocation of as many cores. `secrets`: names by variable."""
     node = _node()
     launch = Launch(
         instance_id=0, job_id=0, job_name=name, attempt=1, token="", kind="command", body="", logical_at=now,
@@ -63,7 +78,9 @@ def foresee(
         "fact": environment.facts(launch, node),
     }
     known = (*KNOWN_FACTS, *(["ROTA_NODE"] if node else []))
-    return Foreseen(node, tuple(_variable(key, value, layers, known) for key, value in whole.items()))
+    told = {key: value for key, value in whole.items() if key not in secrets}
+    given = [Variable(key, value, "secret", overrides=key in whole) for key, value in secrets.items()]
+    return Foreseen(node, (*(_variable(key, value, layers, known) for key, value in told.items()), *given))
 
 
 def _variable(name: str, value: str, layers: Mapping[str, Mapping[str, str]], known: Sequence[str]) -> Variable:

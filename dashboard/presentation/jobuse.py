@@ -15,6 +15,8 @@ from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
 from jobs.models import Attempt, Job
+from jobs.store.secrets import uses_of
+from jobs.store.specs import SecretUse
 from jobs.telemetry.memory import MEGABYTE
 
 TREND = 30
@@ -55,6 +57,7 @@ class JobNeeds:
     told: tuple[str, ...]
     priority: str
     variables: tuple[str, ...]
+    secrets: tuple[SecretUse, ...]
     parameters: tuple[tuple[str, str], ...]
     created_at: datetime
     owner: str
@@ -131,6 +134,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         told=told_of(job),
         priority=str(Job.Priority(job.priority).label),
         variables=tuple(job.environment),
+        secrets=uses_of(job),
         parameters=in_words(job),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",

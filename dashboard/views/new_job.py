@@ -29,9 +29,10 @@ from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions.bodies import MASK
 from jobs.actions.forms import raw_from_form
+from jobs.actions.grants import variable_of
 from jobs.actions.keeping import keep_of_site
 from jobs.core.states import WAITING
-from jobs.models import Calendar, Instance, Job, Limit
+from jobs.models import Calendar, Instance, Job, Limit, Secret
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500
@@ -102,6 +103,7 @@ def form_page(
         "environment_hint": f"One variable a line.{kept}",
         "longest": formfields.LARGEST_UPLOAD,
         "zones": sorted(available_timezones()),
+        "secret_names": list(Secret.objects.values_list("name", flat=True)),
         "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
         "waiting": Instance.objects.filter(job=job, status__in=WAITING).count() if job else 0,
         "callable_fields": fields_of(form.fields["callable"].value, job, posted, form.problems),
@@ -117,10 +119,11 @@ def calendar_names() -> list[str]:
 
 def foreseen(texts: Mapping[str, str]) -> Foreseen:
     """The environment of the job that the form describes. What cannot be read as typed is left to saving."""
-    raw = raw_from_form({name: texts.get(name, "") for name in ("environment", *SIZES)})
+    raw = raw_from_form({name: texts.get(name, "") for name in ("environment", "secrets", *SIZES)})
     cores, memory_mb = (raw[name] if isinstance(raw[name], int) else 0 for name in SIZES)
     return foresee(
         {name: value or "" for name, value in (raw["environment"] or {}).items()},
+        secrets={use.get("variable") or variable_of(use["name"]): use["name"] for use in raw["secrets"] or ()},
         name=texts.get("name", "").strip(),
         cores=min(max(1, cores), MOST_CORES),
         memory_mb=max(0, memory_mb),

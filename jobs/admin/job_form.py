@@ -13,6 +13,7 @@ from jobs.actions import InvalidInput, check_edit, check_new_job
 from jobs.actions.bodies import MASK
 from jobs.actions.definition import raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
+from jobs.actions.grants import text_of_uses
 from jobs.actions.upstreams import UPSTREAM_RULES
 from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.policies import Overlap
@@ -55,6 +56,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     python_version = line("Such as 3.12; empty: the service's own, or what the script says.")
     requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
+    secrets = lines(2, "A line VARIABLE=name each; (file) behind the name gives the path of a file with the value.")
     parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
     parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
     cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.", label="Cores")
@@ -131,6 +133,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         job = self.instance
         raw = raw_of(spec_of(job, getattr(job, "schedule", None)))
         raw["environment"] = environment_text(dict.fromkeys(raw["environment"], MASK))
+        raw["secrets"] = text_of_uses(raw["secrets"])
         raw["parameters"] = written(raw["parameters"]) if raw["parameters"] else ""
         raw["parameter_values"] = written(masked(raw["parameter_values"])) if raw["parameter_values"] else ""
         for name in ("tags", "rates", "retry_only_exit_codes", "retry_never_exit_codes", "cleanup_after"):

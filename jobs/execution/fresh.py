@@ -11,7 +11,9 @@ import posix
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import call, is_
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ from jobs.execution.titles import set_titles
 SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "COVERAGE_",
            "SETUPTOOLS_")  # fmt: skip # what an interpreter, its libraries or a .pth file may read when it starts
 NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
+PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
 
@@ -39,7 +42,6 @@ class Seen(NamedTuple):
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
-kept: list[Any] = []  # what a finalisation need not free in each job, page by page of a copy
 lacking = "there was no warm launcher"  # while there is none, why
 
 
@@ -49,8 +51,6 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    for name in shelf.bare & sys.modules.keys():  # of what a script may change nothing is kept
-        kept.extend(one for one in vars(sys.modules[name]).values() if not isinstance(one, list | dict | set))
     seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
 
 
@@ -61,6 +61,44 @@ def end_here() -> None:
     if on_exit := getattr(LIBC, "on_exit", None):
         on_exit(LIBC._exit, None)
         LIBC.__cxa_atexit(LIBC.fflush, None, None)  # which comes first, and is done by any exit
+
+
+class End:
+    """Ends the process. Held by the module sys under its last name, this goes when all that a finalisation does for a
+    script to see is done: what is left would give memory back, page by page of a copy.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.leave = partial(PYTHON.exit, status)
+
+    def __del__(self, collect: Callable[[], object] = gc.collect) -> None:
+        collect()
+        self.leave()
+
+
+def end_soon(status: int) -> None:
+    """At the end of the script, if `as_usual`: let the finalisation end where nobody can see any more of it."""
+    vars(sys)["end"] = End(status)
+    gc.callbacks.append(spare)
+
+
+def spare(*_: object) -> None:
+    """By the first collection of the finalisation, after all functions for the exit: take the modules that were loaded
+    in advance out of its sight. It would empty them, name by name.
+    """
+    if sys.is_finalizing():
+        gc.callbacks.clear()
+        for name in seen.shelf.untouched() if seen else ():
+            sys.modules.pop(name, None)
+
+
+def as_usual() -> Iterator[bool]:
+    """To be made when a job begins, and looked at when its script has ended: whether nobody would see a frame of ours,
+    and its streams are those it began with. To flush others may fail, and then the status is another. No frame here.
+    """
+    looks: list[Callable[[], object]] = [sys.gettrace, sys.getprofile]
+    looks += [partial(vars(sys).get, name) for name in ("stdout", "stderr")]
+    return map(all, [map(is_, map(call, looks), [None, None, sys.stdout, sys.stderr])])
 
 
 def shape_of(env: Mapping[str, str]) -> dict[str, str]:

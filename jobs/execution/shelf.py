@@ -130,27 +130,36 @@ class Shelf:
     def __init__(self, bare: frozenset[str], books: dict[str, Book]) -> None:
         self.bare = bare
         self._books = books
+        self._given: dict[str, tuple[Any, int]] = {}  # module and how many names it had
 
     def begin(self) -> None:
-        """From now on what is imported anew comes from here. What has its modules already can go on with them."""
+        """From now on what is imported anew comes from here."""
         import atexit
 
         atexit._clear()
         self._register = atexit.register
-        self._submodules = [place for name, book in self._books.items() if (place := attribute_of(name, book.module))]
-        self._hide_names()
+        self.hide()
+        for name in self.bare & sys.modules.keys() - {"sys", "builtins", "__main__"}:
+            self._given[name] = (sys.modules[name], len(vars(sys.modules[name])))
         for loader in LOADERS:
             patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
 
-    def _hide_names(self) -> None:
-        for name in [name for name in sys.modules if name not in self.bare]:
+    def hide(self) -> None:
+        """Not a trace of what was imported. What has its modules already can go on with them."""
+        imported = [name for name in sys.modules if name not in self.bare]
+        for attributes, child in [place for name in imported if (place := attribute_of(name, sys.modules[name]))]:
+            attributes.pop(child, None)
+        for name in imported:
             del sys.modules[name]
 
-    def hide(self) -> None:
-        """Where a script will run: not a trace of what was imported. Packages cannot be used any more but by it."""
-        self._hide_names()  # of what was imported since `begin`
-        for attributes, child in self._submodules:
-            attributes.pop(child, None)
+    def untouched(self) -> list[str]:
+        """Of the modules that a script has and did not load itself those to which it has added no name."""
+        children: dict[str, int] = {}
+        for name in sys.modules.keys() - self.bare:
+            parent = name.rpartition(".")[0]
+            children[parent] = children.get(parent, 0) + 1
+        given = [(name, *pair) for name, pair in self._given.items()]
+        return [name for name, module, size in given if len(vars(module)) <= size + children.get(name, 0)]
 
     def _creating(self, create: "Step") -> "Step":
         def creating(*args: "Any") -> "Any":
@@ -174,6 +183,7 @@ class Shelf:
         """Do again what it did when it was run. False if it would get other modules today."""
         name = book.module.__spec__.name
         del self._books[name]  # a reload is one
+        self._given[name] = (book.module, len(vars(book.module)))
         for needed in book.needs:
             if needed not in sys.modules:
                 machinery._gcd_import(needed)

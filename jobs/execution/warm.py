@@ -35,7 +35,7 @@ import zipimport
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import starmap
+from itertools import chain, compress, starmap
 from operator import call
 from typing import NoReturn
 
@@ -105,11 +105,12 @@ def fork_to_run(become: Callable[[Become], object]) -> int:
             live_on()
         ready: list[tuple[object, ...]] = []
         become(lambda program, env: ready.append(fresh.become(program, env, ERROR_FD)))
+        ends.update({0: ending(0), -1: chain([failed], ending(1))})
         yield ready[0]
 
     # C all the way down: while RUN runs, the generator is suspended, and no frame is on the stack.
-    ends: dict[int, Callable[[], None]] = {0: partial(PYTHON.Py_Exit, 0), -1: failed}
-    steps = map(call, map(ends.__getitem__, starmap(RUN, script())))
+    ends: dict[int, Iterator[Callable[[], object]]] = {}
+    steps = map(call, chain.from_iterable(map(ends.__getitem__, starmap(RUN, script()))))
     try:
         _thread.start_new_thread(deque, (steps, 0))
     except RuntimeError as error:
@@ -118,6 +119,10 @@ def fork_to_run(become: Callable[[Become], object]) -> int:
     if isinstance(results[0], OSError):
         raise results[0]
     return results[0]
+
+
+def ending(status: int) -> Iterator[Callable[[], object]]:
+    return chain(compress([partial(fresh.end_soon, status)], fresh.as_usual()), [partial(PYTHON.Py_Exit, status)])
 
 
 def live_on() -> NoReturn:
@@ -131,4 +136,3 @@ def failed() -> None:
     if getattr(sys, "last_type", None) is KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         LIBC.__cxa_atexit(ctypes.cast(LIBC["raise"], ctypes.c_void_p), ctypes.c_void_p(signal.SIGINT), None)
-    PYTHON.Py_Exit(1)

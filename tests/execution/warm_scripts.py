@@ -95,6 +95,33 @@ import json; json.mine = A('in a module')
 sys.mine = A('in sys')
 weakref.finalize(a, print, 'finalized')
 """,
+    "del_in_package": """
+import os, xml, xml.etree.ElementTree
+class A:
+    def __init__(self, name): self.name = name
+    def __del__(self, say=os.write): say(1, self.name.encode())
+xml.mine = A('package'); xml.etree.ElementTree.mine = A('module'); os.mine = A('of every Python')
+kept = A('global')
+""",
+    "profiles": """
+import sys, atexit
+atexit.register(print, 'end')
+def profile(frame, event, arg): print(event, frame.f_code.co_name)
+sys.setprofile(profile)
+""",
+    "own_stream_fails_at_exit": """
+import io, sys
+class Raw(io.RawIOBase):
+    def writable(self): return True
+    def write(self, data): raise OSError(28, 'full')
+sys.stdout = io.TextIOWrapper(io.BufferedWriter(Raw()))
+print('lost')
+""",
+    "c_buffers": """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.printf(b'from C')
+""",
     "unraisable_at_exit": """
 class A:
     def __del__(self): raise ValueError('in del')
@@ -301,6 +328,7 @@ print(__name__, sys.argv)
 import zipapp, os, subprocess, sys
 os.mkdir('app'); open('app/__main__.py', 'w').write('import lib')
 open('app/lib.py', 'w').write('print(__name__, __file__)')
+for name in ('__main__', 'lib'): os.utime(f'app/{name}.py', (10 ** 9, 10 ** 9))
 zipapp.create_archive('app', 'app.pyz')
 subprocess.run([sys.executable, 'app.pyz'])
 sys.path.insert(0, 'app.pyz')
@@ -422,10 +450,11 @@ threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print('end')
 """,
     "thread_pool_at_exit": """
-import concurrent.futures, time
-p = concurrent.futures.ThreadPoolExecutor(2)
-fs = [p.submit(lambda n: (time.sleep(0.05), print('done', n)), n) for n in (1,)]
+import concurrent.futures, threading, time
+p, ended = concurrent.futures.ThreadPoolExecutor(2), threading.Event()
+fs = [p.submit(lambda n: (ended.wait(), print('done', n)), n) for n in (1,)]
 print('end')
+ended.set()
 """,
     "thread_shutdown_hooks": """
 import threading

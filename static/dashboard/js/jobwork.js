@@ -4,7 +4,7 @@ import { BODIES, whenTyped } from "./jobform.js";
 import { tick } from "./clock.js";
 
 const AGAIN_MS = 1000;
-const SHAPES = ["environment", "cpu_cores_required", "memory_mb_required", "name"];
+const SHAPES = ["environment", "secrets", "cpu_cores_required", "memory_mb_required", "name"];
 
 for (const form of document.querySelectorAll("[data-job-form]")) {
   const show = startEditor(form.elements.script_content);
