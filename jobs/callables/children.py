@@ -1,7 +1,7 @@
 """Processes that async and thread callables start: each carries the token of its attempt, and ends with it.
 
-They are children of the host, like those of all others in it. So what `subprocess` starts, for itself or for asyncio, is
-given the token here. What is started in other ways (os.fork, multiprocessing) ends with the host only.
+They are children of the host, like those of all others in it. So what `subprocess` starts, for itself or for asyncio,
+is given the token here. What is started in other ways (os.fork, multiprocessing) ends with the host only.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def mark() -> None:
 
 def end(token: str) -> int:
     """Kill all that carry it. Returns how many there were."""
-    ended = set()
+    ended: set[int] = set()
     for _ in range(KILLS):
         found = marked(token, None)
         if not found:
