@@ -38,6 +38,7 @@ CHANNEL = 3
 
 def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoReturn:
     """To be called in the fork. channel: to the pool, a request is answered before the next comes."""
+    code = 1
     try:
         os.setsid()
         die_with(parent)
@@ -49,10 +50,11 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoR
         default_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         serve(socket.socket(fileno=CHANNEL))
-        os._exit(0)
-    except BaseException:  # noqa: BLE001 it must not go on as a second pool
+        code = 0
+    except BaseException:  # noqa: BLE001 what a callable has made of this process: its attempt fails, and says why
         traceback.print_exc()
-    os._exit(1)
+    finally:
+        os._exit(code)
 
 
 def serve(channel: socket.socket) -> None:
