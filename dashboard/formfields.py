@@ -34,7 +34,7 @@ TEXTS = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
     "notify_webhook", "keep_workspace", "priority", "tags", "environment", "secrets", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
-    "pause_after_failures", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
+    "pause_after_failures", "parameter_values", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
 )  # fmt: skip
 UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
 # When a job with upstreams runs, in words.
@@ -99,6 +99,7 @@ LABELS = {
     "script_path": "Path of the script",
     "command": "Command",
     "callable": "Callable",
+    "parameter_values": "Values of parameters",
     "name": "Name",
     "description": "Description",
     "cpu_cores_required": "Cores",

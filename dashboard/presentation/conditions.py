@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dashboard.live.places import path_of
@@ -77,8 +78,23 @@ def _lines(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
         *([("Largest file", amounts.size(found.max_file_bytes), "")] if found.max_file_bytes else []),
         *([("User", found.run_as, "")] if found.run_as else []),
         ("umask", f"{found.umask:04o}", ""),
+        *_packages(found),
         *([("Start", found.start, found.start_note or STARTS.get(found.start, ""))] if found.start else []),
         ("Run by", "a runner of its own", "forked by the node's launcher; outlives the service"),
+    ]
+
+
+def _packages(found: Conditions) -> list[tuple[str, str, str]]:
+    """Of an environment of its own."""
+    if not found.environment:
+        return []
+    facts = found.packages
+    if facts is None:
+        return [("Packages", f"environment {found.environment[:8]}", "removed since, as nothing used it")]
+    built_at = datetime.fromtimestamp(facts.built_at, UTC)
+    return [
+        ("Python", facts.version, f"environment {found.environment[:8]}"),
+        ("Packages", ", ".join(facts.requirements) or "none", f"installed at {built_at:%Y-%m-%d %H:%M} UTC"),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.conf import settings
 
@@ -14,9 +14,10 @@ from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
-from jobs.execution import keeping
+from jobs.execution import keeping, pythons
+from jobs.execution.installed import EnvironmentFolder, Installed
 from jobs.models import Node
-from jobs.nodes import slots_of, state_of
+from jobs.nodes import is_here, slots_of, state_of
 from jobs.telemetry.memory import MEGABYTE
 
 MOST_SHOWN = 200
@@ -65,6 +66,19 @@ class NodeHead:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentRow:
+    """One that is there. `packages` in words; `used_at`: last, while nothing does now."""
+
+    key: str
+    python: str
+    packages: str
+    size: str
+    built_at: datetime
+    used_at: datetime
+    in_use: bool
+
+
+@dataclass(frozen=True, slots=True)
 class NodeNotice:
     sentence: str
 
@@ -77,7 +91,9 @@ def read_node_list(now: datetime) -> Regions:
 
 
 def read_node(node_id: int, now: datetime) -> Regions:
-    """Regions node_head, facts, node_notices, nodes (one card), its cells, running, running_more. Three queries."""
+    """Regions node_head, facts, node_notices, node_environments, nodes (one card), its cells, running, running_more.
+    Three queries.
+    """
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
@@ -86,6 +102,7 @@ def read_node(node_id: int, now: datetime) -> Regions:
         "node_head": [("head", _head(node, attempts, now))],
         "facts": [(f"f{number}", fact) for number, fact in enumerate(_facts(node, starts_late().get(node_id)))],
         "node_notices": [(f"m{number}", NodeNotice(text)) for number, text in enumerate(node.notices)],
+        "node_environments": _environments(node),
         "nodes": [(f"n{node.pk}", card(node, attempts, now, "alone"))],
     }
     return regions | cell_regions(node, attempts, "alone") | running_regions(attempts)
@@ -143,10 +160,37 @@ def _facts(node: Node, lag: float | None) -> list[Fact]:
         Fact("Boot", node.boot_id or "unknown"),
         Fact("Id", str(node.uuid)),
     ]
-    facts += _kept(node)
+    facts += [*_pythons(node), *_kept(node)]
     if node.stopped_at is not None:
         facts.insert(0, Fact("Stopped", at=node.stopped_at))
     return facts
+
+
+def _pythons(node: Node) -> list[Fact]:
+    """Of the node whose data folder this is, once it has looked."""
+    found = pythons.read(EnvironmentFolder(settings.DATA_DIR).pythons) if is_here(node) else []
+    listed = ", ".join(one.version for one in found)
+    return [Fact("Pythons", listed, note="the first is the service's own")] if found else []
+
+
+def _environments(node: Node) -> list[Row]:
+    """The one used last first. Reads files."""
+    found = EnvironmentFolder(settings.DATA_DIR).all() if is_here(node) else ()
+    listed = sorted(found, key=lambda one: one.used_at, reverse=True)[:MOST_SHOWN]
+    return [(f"e{one.key}", _environment(one)) for one in listed]
+
+
+def _environment(one: Installed) -> EnvironmentRow:
+    facts = one.facts
+    return EnvironmentRow(
+        key=one.key[:8],
+        python=facts.version,
+        packages=", ".join(facts.requirements) or "no packages",
+        size=amounts.size(facts.size_bytes),
+        built_at=datetime.fromtimestamp(facts.built_at, UTC),
+        used_at=datetime.fromtimestamp(one.used_at, UTC),
+        in_use=one.in_use,
+    )
 
 
 def _kept(node: Node) -> list[Fact]:

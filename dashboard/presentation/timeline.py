@@ -177,6 +177,7 @@ _HOLDS = {
     "limit": "as many ran as a limit allows:",
     "rate": "waited for its turn at the rate",
     "overlap": "waited for the end of the same job's instance",
+    "environment": "waited for its packages to be installed",
     "paused": "the job was paused",
     "node_too_small": "no node that ran was large enough",
     "no_node": "no node ran",

@@ -111,8 +111,21 @@ def _shape(attempt: Attempt, found: Conditions) -> dict[str, Any]:
         "io_priority": found.io_priority,
         "max_processes": found.max_processes,
         "max_file_bytes": found.max_file_bytes,
+        "packages": _packages(found),
         "start": found.start,
         "start_note": found.start_note,
+    }
+
+
+def _packages(found: Conditions) -> dict[str, Any] | None:
+    if not found.environment:
+        return None
+    facts = found.packages
+    return {
+        "environment": found.environment,
+        "python_version": facts.version if facts else None,
+        "requirements": facts.requirements if facts else None,
+        "built_at": iso(datetime.fromtimestamp(facts.built_at, UTC)) if facts else None,
     }
 
 

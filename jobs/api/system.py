@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Status
@@ -16,8 +17,10 @@ from jobs.api.moments import iso
 from jobs.api.nodes import Resources, resources_by_node
 from jobs.core.states import LIVE
 from jobs.core.zones import tzdata_version
+from jobs.execution import pythons
+from jobs.execution.installed import EnvironmentFolder
 from jobs.models import Instance, Node
-from jobs.nodes import state_of
+from jobs.nodes import is_here, state_of
 
 router = Router(tags=["system"])
 
@@ -87,4 +90,11 @@ def _node(node: Node, now: Any) -> dict[str, Any]:
         "drained_at": iso(node.drained_at),
         "drained_by": node.drained_by,
         "notices": node.notices,
+        "pythons": _pythons(node),
     }
+
+
+def _pythons(node: Node) -> list[str]:
+    """Of the node whose data folder this is, once it has looked: the others know of theirs."""
+    found = pythons.read(EnvironmentFolder(settings.DATA_DIR).pythons) if is_here(node) else []
+    return [one.version for one in found]

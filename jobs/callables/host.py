@@ -74,7 +74,7 @@ class Host:
         if hosted is None:
             return
         self._attempts[token] = hosted
-        call = hosted.why_not() or call_of(hosted.spec.body, hosted.parameters(), hosted.context())
+        call = hosted.why_not() or call_of(hosted.spec.body, hosted.parameters, hosted.context)
         if isinstance(call, Answer):
             hosted.withdraw()
             self._clerk.put(partial(self._ended, hosted, lambda: call))

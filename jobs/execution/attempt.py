@@ -41,7 +41,7 @@ from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
-from jobs.execution.warm import fork_to_run, why_cold
+from jobs.execution.warm import warm_fork
 
 OOM_SCORE = b"-500"
 WAKE = 0
@@ -131,10 +131,10 @@ class Attempt:
 
     def fork(self, program: Program) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
-        why = why_cold(self.spec, program, self.around.env)
+        why, fork = warm_fork(self.spec, program, self.around.env)
         if not why:
             try:
-                self.job = start_job(program, self.around, fork_to_run)
+                self.job = start_job(program, self.around, fork)
             except StartError as error:
                 why = f"its warm start failed: {error.file}: {error.reason}"
             else:

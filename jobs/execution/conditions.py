@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs.execution.installed import Facts, facts_in
 from jobs.execution.limits import user_of
 from jobs.execution.masking import MASK, masked
 from jobs.execution.program import StartError, program_of
@@ -29,7 +30,8 @@ class Conditions:
     """argv: what was exec'd. cores: those that the whole tree is pinned to, None if it is not. Durations in seconds.
 
     start: "warm" or "cold", as it was started, "" as long as it is not; start_note: why cold, where warm was wished.
-    run_as: "" for the service's own user.
+    run_as: "" for the service's own user. environment: the key of the one that it runs in, "" for the service's own
+    Python; packages: what that has, None if it has been removed since.
     """
 
     argv: tuple[str, ...]
@@ -48,6 +50,8 @@ class Conditions:
     io_priority: str
     max_processes: int | None
     max_file_bytes: int | None
+    environment: str = ""
+    packages: Facts | None = None
 
 
 def conditions_of(path: Path | str) -> Conditions | None:
@@ -90,6 +94,8 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
         io_priority=spec.io_priority,
         max_processes=spec.max_processes,
         max_file_bytes=spec.max_file_bytes,
+        environment=Path(spec.environment).name,
+        packages=facts_in(Path(spec.environment)) if spec.environment else None,
     )
 
 

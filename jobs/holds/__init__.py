@@ -13,6 +13,7 @@ from datetime import datetime
 from jobs import models
 from jobs.core.records import Job
 from jobs.core.states import WAITING, Status
+from jobs.holds.environments import being_installed
 from jobs.holds.limiting import held_back
 from jobs.holds.nodes import nobody_runs, stopped, too_small
 from jobs.holds.phrases import clock
@@ -76,6 +77,8 @@ def _due(instance: models.Instance, scene: Scene) -> HoldView:
         return HoldView("admission_stopped", stopped(able), None, "it waits until starts are allowed again")
     if instance.pk not in scene.queue:
         return _in_no_place(instance, scene)
+    if instance.pk in scene.being_made:
+        return being_installed(scene.being_made[instance.pk], scene.now)
     if instance.pk in scene.limiting:
         return held_back(instance.pk, scene.limiting[instance.pk], scene)
     return in_its_place(instance.pk, demand, starting, scene)

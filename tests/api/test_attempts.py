@@ -1,5 +1,7 @@
 """What the API tells of one attempt."""
 
+from dataclasses import replace
+
 import pytest
 
 from jobs.api.outputs import rundir_of
@@ -10,6 +12,7 @@ from jobs.execution.samples import Sample, SampleFile
 from jobs.execution.spec import Spec
 from jobs.models import Attempt
 from tests.actions.places import NOW, make_instance, make_job
+from tests.fixtures.environments import make_environment
 
 pytestmark = pytest.mark.django_db
 
@@ -28,11 +31,12 @@ def attempt():
     )
 
 
-def run_directory(attempt, *, run_as="", **env):
+def run_directory(attempt, *, run_as="", environment="", **env):
     path = rundir_of(attempt)
     path.mkdir(parents=True)
     asked = moment.now()
     spec = Spec("t", 1, 1, "command", "echo hi", "python", env, asked, cores=[0], timeout_seconds=60, run_as=run_as)
+    spec = replace(spec, environment=str(environment))
     with RunDir(str(path)) as rundir:
         rundir.write_json(SPEC, spec.to_json())
         file = SampleFile(rundir)
@@ -82,6 +86,20 @@ def test_conditions_are_told_of_a_user_that_is_not_here(api, attempt):
     run_directory(attempt, run_as="no-such-user", HOME="/root")
     answer = api.get(address(attempt, "conditions")).json()
     assert (answer["run_as"], answer["environment"]["HOME"]) == ("no-such-user", "/root")
+
+
+def test_conditions_say_which_packages_it_had(api, attempt, tmp_path):
+    environment = make_environment(tmp_path)
+    run_directory(attempt, environment=environment)
+    packages = api.get(address(attempt, "conditions")).json()["packages"]
+    assert (packages["environment"], packages["python_version"]) == (environment.name, "3.12.4")
+    assert (packages["requirements"], packages["built_at"]) == (["pandas<3"], "2026-09-21T14:13:20+00:00")
+
+
+def test_packages_that_are_gone_since_are_not_known(api, attempt):
+    run_directory(attempt, environment="/gone/key")
+    packages = api.get(address(attempt, "conditions")).json()["packages"]
+    assert packages == {"environment": "key", "python_version": None, "requirements": None, "built_at": None}
 
 
 def test_conditions_of_a_gone_run_directory_are_not_found(api, attempt, problem):

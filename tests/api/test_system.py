@@ -8,6 +8,7 @@ from django.utils import timezone
 from jobs.api.health import healthz
 from jobs.models import Node
 from tests.actions.places import make_instance, make_job
+from tests.fixtures.environments import lies_here
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +39,14 @@ def test_sum_leaves_out_who_stopped(api):
     resources = api.get("system/resources").json()
     assert resources["total_physical"] == 8
     assert [one["state"] for one in resources["nodes"]] == ["live", "live", "stopped"]
+
+
+def test_health_names_the_pythons_of_the_node_that_answers(api, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    lies_here(node("alpha"), tmp_path, "3.11.7", "3.12.4")
+    node("beta")
+    nodes = api.get("system/health").json()["nodes"]
+    assert [one["pythons"] for one in nodes] == [["3.11.7", "3.12.4"], []]
 
 
 def test_resources_without_nodes_are_zero(api):

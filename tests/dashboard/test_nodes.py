@@ -10,6 +10,7 @@ from django.utils import timezone
 from jobs.models import Event, Node
 from tests.dashboard.places import NAUGHTY, make_job, make_node, make_running
 from tests.dashboard.test_pages import html, text
+from tests.fixtures.environments import lies_here, make_environment
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +49,17 @@ def test_page_says_what_the_machine_is_and_cannot(visitor):
     shown = text(visitor, f"/nodes/{node.pk}/")
     for said in ("memory is not enforced", "boot-7", "12", "atlas.example", "process 77", "merge", str(node.uuid)):
         assert said in shown
+
+
+def test_page_lists_environments_and_pythons_of_its_own_disk(visitor, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    atlas, bora = make_node("atlas"), make_node("bora")
+    lies_here(atlas, tmp_path, "3.11.7", "3.12.4")
+    make_environment(tmp_path, requirements=["pandas<3", NAUGHTY])
+    shown = html(visitor, f"/nodes/{atlas.pk}/")
+    for said in ("3.11.7, 3.12.4", "Python 3.12.4", "pandas&lt;3", "01234567", "last used", "2.9 MB"):
+        assert said in shown
+    assert "pandas" not in text(visitor, f"/nodes/{bora.pk}/")
 
 
 def test_page_holds_only_its_own(visitor):

@@ -80,6 +80,14 @@ class Node:
     def outcome(self, ref):
         return self.reports.outcome(ref)
 
+    def start_method(self, ref):
+        self.outcome(ref)
+        return json.loads((self.path(ref) / "result.json").read_text())["start_method"]
+
+    def warm_up(self):
+        """Wait until scripts start warm."""
+        until(lambda: self.start_method(self.launch("", kind="script")) == "warm")
+
     def line(self, warm=False, interpreter=sys.executable):
         lines = self.executor._starter._lines
         return lines._warm.get(interpreter) if warm else lines.cold

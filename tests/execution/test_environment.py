@@ -6,7 +6,10 @@ import sys
 from os import getuid
 from pwd import getpwuid
 
+import pytest
+
 from jobs.core.records import Allocation
+from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
 from jobs.execution import log
 from jobs.execution.launch import AttemptRef
@@ -60,3 +63,41 @@ def test_output_is_utf8_however_the_service_was_started(tmp_path):
     path = path_of(tmp_path / "d" / "runs", AttemptRef(1, 1, "t" * 32))
     until(lambda: log.state(path).complete)
     assert log.read_text(path).text == "naïve 東京\n"
+
+
+LOOK = """
+import os, pathlib, sys
+home = pathlib.Path(os.environ["ROTA_WORKSPACE"]).parent
+seen = [repr(dict(os.environ)), open("/proc/self/environ").read(), open("/proc/self/cmdline").read(), repr(sys.argv)]
+for folder in {home, pathlib.Path.cwd()}:
+    seen += [str(path) + (path.read_text("utf-8", "replace") if path.is_file() else "") for path in folder.rglob("*")]
+print(len(seen), "\\n".join(seen))
+"""
+SERVICES = {
+    "ROTA_SECRET_KEY": "canary-key", "DATABASE_URL": "postgres://rota:canary-password@db/rota",
+    "REDIS_URL": "redis://:canary-redis@cache", "AWS_SECRET_ACCESS_KEY": "canary-aws",
+    "ROTA_ALLOWED_HOSTS": "canary.host",
+    "DJANGO_SETTINGS_MODULE": "canary.settings", "VIRTUAL_ENV": "/canary", "MY_TOKEN": "canary-token",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["cold", "warm", "command"])
+def test_job_finds_nothing_of_the_service(node, monkeypatch, how):
+    """The environment of a job, printed by itself, and all files it can list in its folders."""
+    for name, value in SERVICES.items():
+        monkeypatch.setenv(name, value)
+    looks = {"kind": "command", "body": f"{sys.executable} - <<'END'\n{LOOK}\nEND"} if how == "command" else {
+        "kind": "script", "body": LOOK, "run": RunOptions(start=how)
+    }  # fmt: skip
+    if how == "warm":
+        node.warm_up()
+    ref = node.launch(parameters={"a": "b"}, takes_parameters=True, env={"MINE": "own"}, **looks)
+    assert node.outcome(ref).kind == OutcomeKind.SUCCESS, node.outcome(ref).error
+    assert how == "command" or node.start_method(ref) == how
+    text = node.text(ref)
+    assert "spec.json" in text
+    assert "parameters.json" in text
+    assert "own" in text
+    assert "canary" not in text
+    names = [name for name in SERVICES if name in text]
+    assert not names

@@ -61,6 +61,13 @@ class SamplesAnswer(Schema):
     samples: list[SampleAnswer]
 
 
+class PackagesAnswer(Schema):
+    environment: str
+    python_version: str | None
+    requirements: list[str] | None
+    built_at: Moment | None
+
+
 class ConditionsAnswer(Schema):
     number: int
     argv: list[str]
@@ -82,6 +89,7 @@ class ConditionsAnswer(Schema):
     io_priority: str
     max_processes: int | None
     max_file_bytes: int | None
+    packages: PackagesAnswer | None
     start: str
     start_note: str
 

@@ -43,6 +43,7 @@ class NodeHealth(Schema):
     drained_at: Moment | None
     drained_by: str
     notices: list[str]
+    pythons: list[str]
 
 
 class DrainAnswer(Schema):
