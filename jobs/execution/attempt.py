@@ -29,10 +29,10 @@ from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, 
 from jobs.execution.samples import SampleFile
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
-    OOM_SCORE_FILE,
     PR_SET_CHILD_SUBREAPER,
     Surroundings,
     fork_to_exec,
+    lower_oom_score,
     pin,
     prctl,
     start_job,
@@ -43,7 +43,6 @@ from jobs.execution.usage import Usage
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
 from jobs.execution.warm import warm_fork
 
-OOM_SCORE = b"-500"
 WAKE = 0
 
 
@@ -286,24 +285,6 @@ def listen_to_signals() -> int:
 
 def on_signal(number: int, frame: FrameType | None) -> None:
     """The wake-up descriptor says it all; a handler must be there for it to be written."""
-
-
-def lower_oom_score() -> int | None:
-    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
-    back; None where only root may do this.
-    """
-    try:
-        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
-    except PermissionError:
-        return None
-    try:
-        before = int(os.read(fd, 16))
-        os.write(fd, OOM_SCORE)
-    except PermissionError:
-        return None
-    finally:
-        os.close(fd)
-    return before
 
 
 def processes(count: int) -> str:
