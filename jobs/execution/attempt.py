@@ -39,11 +39,12 @@ from jobs.execution.spawn import (
 )
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
-from jobs.execution.usage import Usage
+from jobs.execution.usage import Usage, uses_below
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
 from jobs.execution.warm import warm_fork
 
 WAKE = 0
+TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
 
 
 class Attempt:
@@ -124,7 +125,7 @@ class Attempt:
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
-        self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
+        self.usage = Usage(self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
 
@@ -176,19 +177,27 @@ class Attempt:
         return min(last, self.usage.next_at, self.confinement.next_at)
 
     def on_time(self, now: float) -> None:
-        if now >= self.usage.next_at:
-            self.usage.sample()
-            self.markers.look()
-            if passed := self.disk_use.look(now):
-                self.on_passed(passed, now)
-        if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
-            self.on_passed(passed, now)
+        if now >= min(self.usage.next_at, self.confinement.next_at):
+            self.look(now)
         if self.ending:
             if now >= self.ending.next_at and (count := self.ending.step(now)):
                 self.log.notice(f"KILL sent to {processes(count)} that did not end")
         elif now >= self.timeout_at and self.reap() and self.status is None:
             limit = self.spec.timeout_seconds or 0.0
             self.end(timed_out(limit), f"time limit of {limit:g} s reached")
+
+    def look(self, now: float) -> None:
+        """One walk over the tree for all that is due or soon will be."""
+        uses, soon = uses_below(os.getpid()), now + TOGETHER_SECONDS
+        passed = []
+        if self.usage.next_at <= soon:
+            self.usage.sample(uses, now)
+            self.markers.look()
+            passed.append(self.disk_use.look(now))
+        if self.confinement.next_at <= soon:
+            passed.append(self.confinement.look(uses, now, self.usage.peak_bytes()))
+        for one in filter(None, passed):
+            self.on_passed(one, now)
 
     def on_passed(self, passed: Passed, now: float) -> None:
         """No grace: what it takes meanwhile, others lack."""

@@ -19,7 +19,8 @@ from jobs.execution.program import Program, StartError, check_readable, explain_
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ERROR_FD = 3
-OOM_SCORE, OOM_SCORE_FILE = b"-500", "/proc/self/oom_score_adj"
+OOM_SCORE_FILE = "/proc/self/oom_score_adj"
+OOM_SCORE = b"-500"
 
 
 Become = Callable[[Program, Mapping[str, str]], None]
