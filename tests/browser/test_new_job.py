@@ -259,3 +259,19 @@ def test_error_is_linked_to_its_field(service, signed_in, width):
 
 def answered_well(route):
     route.fulfill(response=route.fetch(), status=200)
+
+
+def test_callable_is_chosen_with_its_parameters_and_runs(service, signed_in):
+    page = signed_in
+    open_form(service, page)
+    choose(page, "Python callable")
+    page.select_option("[name=callable]", "jobs.examples.jobs.folder_size")
+    page.locator("[name='parameter:largest']").fill("1")
+    assert page.input_value("[name=name]") == "folder-size"
+    assert page.input_value("[name=cpu_cores_required]") == "0"
+    assert not page.is_visible("#fold-run")
+    page.get_by_role("button", name="Run it now").click()
+    page.locator("h1", has_text="folder-size").wait_for()
+    instance = Instance.objects.select_related("job").latest("pk")
+    assert (instance.job.execution_model, instance.job.parameter_values) == ("thread", {"largest": 1})
+    service.until(instance.pk, "success")
