@@ -54,6 +54,7 @@ def test_an_unknown_name_is_refused_with_near_ones(callables):
     name = callables["thread"]
     assert f"did you mean {name}?" in refused(name.replace("in_thread", "in_thraed"))["callable"]
     assert callables["async"] in refused("elsewhere.jobs.other")["callable"]
+    assert set(refused("elsewhere.jobs.other", cpu_cores_required=0)) == {"callable"}
 
 
 def test_where_nothing_is_registered_it_says_how(monkeypatch):
