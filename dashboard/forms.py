@@ -151,8 +151,8 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     new = {name: posted.get(name, stored[name]) for name in FIELDS}
     if new["when"] != "after":
         new["depends_on"] = ""
-    if new["runs"] == "callable" != stored["runs"]:
-        # What is not asked for a callable must not stay from what ran before.
+    if new["runs"] == "callable":
+        # What is not asked for a callable must not stay from what ran before, or from before it shared its process.
         not_asked = ("python_version", "requirements", *OF_A_PROCESS)
         new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}

@@ -33,6 +33,7 @@ class Hosted:
         self.cancelled = Cancelled()
         self.ending: EndedByUs | None = None
         self.abandoned = False
+        self.has_children = False
         self.started_at: float | None = None
         self.started = 0.0  # monotonic
         self._rundir = rundir

@@ -229,6 +229,20 @@ def thread_starts(path: str, seconds: int = FOREVER) -> None:
 
 
 @job(model="thread")
+def thread_runs() -> int:
+    print("waiting")
+    return subprocess.run(["sleep", str(FOREVER)]).returncode
+
+
+@job
+async def async_runs() -> None:
+    print("waiting")
+    process = await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)
+    print(process.pid)
+    await process.wait()
+
+
+@job(model="thread")
 def thread_in_thread() -> None:
     inner = threading.Thread(target=print, args=("nobody's line",))
     inner.start()
