@@ -34,6 +34,8 @@ from jobs.actions.forms import environment_text, raw_from_form
 from jobs.actions.grants import text_of_uses
 from jobs.actions.timing import TO_COME
 from jobs.models import Job
+from jobs.parameters.masking import masked
+from jobs.parameters.written import written
 from jobs.store.workflows import names_of
 
 NOT_GIVEN = "not given"  # what neither a moment nor a list of jobs can be
@@ -201,6 +203,8 @@ def stored_texts(job: Job) -> dict[str, str]:
         **{name: ", ".join(map(str, raw[name])) for name in LISTS},
         "requirements": "\n".join(raw["requirements"]),
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
+        "parameters": written(raw["parameters"]) if raw["parameters"] else "",
+        "parameter_values": written(masked(raw["parameter_values"])) if raw["parameter_values"] else "",
         "secrets": text_of_uses(raw["secrets"]),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,
@@ -265,7 +269,8 @@ def _shown_at(field: str, posted: Mapping[str, str]) -> str:
     """The form sends one body, so what is wrong with any is wrong with that one."""
     if field in RUNS and posted.get("runs") in RUNS:
         return posted["runs"]
-    return {"schedule_type": "when", "kind": "runs"}.get(field, field)
+    whole = field.partition(".")[0]  # parameter_values.limit
+    return {"schedule_type": "when", "kind": "runs"}.get(whole, whole)
 
 
 def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:

@@ -48,7 +48,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
 
 
-@sensitive_post_parameters("environment")
+@sensitive_post_parameters("environment", "parameter_values")
 @require_POST
 @login_required
 def surroundings(request: HttpRequest) -> HttpResponse:
@@ -56,7 +56,7 @@ def surroundings(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs/surroundings.html", {"foreseen": foreseen(request.POST.dict())})
 
 
-@sensitive_post_parameters("environment")
+@sensitive_post_parameters("environment", "parameter_values")
 @require_POST
 @login_required
 def try_out(request: HttpRequest) -> HttpResponse:
