@@ -71,13 +71,15 @@ class Clash:
 class JobForm:
     """`fields` by name; `elsewhere` are sentences about what this form has no input for.
 
-    `revision`: that of the job which it shows; empty for a new one. `seen`: what it showed of it, as `seen_of` says.
+    `problems`: all of them, as the check has them. `revision`: that of the job which it shows; empty for a new one.
+    `seen`: what it showed of it, as `seen_of` says.
     """
 
     fields: dict[str, Field]
     elsewhere: tuple[str, ...] = ()
     revision: str = ""
     seen: str = ""
+    problems: tuple[Problem, ...] = ()
 
     @property
     def faulty(self) -> list[Field]:
@@ -98,11 +100,12 @@ def filled_form(posted: Mapping[str, str], problems: Iterable[Problem]) -> JobFo
     """What was typed, with what is wrong beside it."""
     sentences: dict[str, list[str]] = {name: [] for name in FIELDS}
     elsewhere: list[str] = []
-    for problem in problems:
+    told = tuple(problems)
+    for problem in told:
         shown = _shown_at(problem.field, posted)
         sentences.get(shown, elsewhere).append(_sentence(problem, shown, posted))
     fields = {name: Field(name, posted.get(name, ""), tuple(sentences[name])) for name in FIELDS}
-    return JobForm(fields, tuple(elsewhere), posted.get("revision", ""), posted.get("seen", ""))
+    return JobForm(fields, tuple(elsewhere), posted.get("revision", ""), posted.get("seen", ""), told)
 
 
 def edit_form(job: Job) -> JobForm:
@@ -148,8 +151,8 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     new = {name: posted.get(name, stored[name]) for name in FIELDS}
     if new["when"] != "after":
         new["depends_on"] = ""
-    if new["runs"] == "callable" != stored["runs"]:
-        # What is not asked for a callable must not stay from what ran before.
+    if new["runs"] == "callable":
+        # What is not asked for a callable must not stay from what ran before, or from before it shared its process.
         not_asked = ("python_version", "requirements", *OF_A_PROCESS)
         new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
@@ -157,6 +160,8 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     if {"runs", new["runs"]} & changed:
         # Who empties it is told so, instead of keeping what was there.
         patch |= dict.fromkeys(RUNS, "") | {new["runs"]: new.get(new["runs"], "")}
+    if "callable" in patch and new["runs"] == "callable":
+        patch["parameter_values"] = new["parameter_values"]  # of another one, even if they read the same
     if {"when", *TIMING} & changed:
         patch |= dict.fromkeys(TIMING, "") | _timing(new)
     return _asked(raw_from_form(patch), new) if patch else {}
@@ -269,8 +274,7 @@ def _shown_at(field: str, posted: Mapping[str, str]) -> str:
     """The form sends one body, so what is wrong with any is wrong with that one."""
     if field in RUNS and posted.get("runs") in RUNS:
         return posted["runs"]
-    whole = field.partition(".")[0]  # parameter_values.limit
-    return {"schedule_type": "when", "kind": "runs"}.get(whole, whole)
+    return {"schedule_type": "when", "kind": "runs"}.get(field, field.partition(".")[0])  # parameter_values.limit
 
 
 def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:

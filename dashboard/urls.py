@@ -31,6 +31,7 @@ urlpatterns = [
     path("jobs/selection/", selection.act_on_jobs, name="jobs-selection"),
     path("jobs/preview/", job_form_parts.preview, name="preview"),
     path("jobs/preview/environment/", job_form_parts.surroundings, name="preview-environment"),
+    path("jobs/preview/parameters/", job_form_parts.callable_fields, name="callable-fields"),
     path("jobs/try/", job_form_parts.try_out, name="try-job"),
     path("jobs/try/<int:instance_id>/", job_form_parts.tried, name="tried"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),

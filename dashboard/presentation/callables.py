@@ -15,8 +15,10 @@ POOLED = "pooled"
 WHERE = {
     "process": "In a process of its own, as a script does.",
     POOLED: "In a process that it shares, one after another, with others of its kind.",
-    "thread": "On a thread of the node's host process. It takes no core unless it reserves one.",
-    "async": "On the event loop of the node's host process. It takes no core unless it reserves one.",
+    "thread": "On a thread of the node's host process. It takes no core unless it reserves one, which pins "
+    "nothing. A cancel and the time limit ask it to end; nothing can force it to.",
+    "async": "On the event loop of the node's host process. It takes no core unless it reserves one, which "
+    "pins nothing. A cancel and the time limit cancel it where it waits.",
 }
 
 

@@ -10,6 +10,7 @@ from statistics import median
 from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
+from dashboard.presentation.packages import packages_of
 from dashboard.presentation.parameters import in_words
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
@@ -59,6 +60,7 @@ class JobNeeds:
     variables: tuple[str, ...]
     secrets: tuple[SecretUse, ...]
     parameters: tuple[tuple[str, str], ...]
+    packages: tuple[str, ...]
     created_at: datetime
     owner: str
     limits: tuple[str, ...]
@@ -136,6 +138,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         variables=tuple(job.environment),
         secrets=uses_of(job),
         parameters=in_words(job),
+        packages=packages_of(job),
         created_at=job.created_at,
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),

@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard import forms
+from dashboard.callableforms import fields_of
 from dashboard.filters import whole_number
 from dashboard.live.places import latest_place
 from dashboard.presentation.instance import read_instance
@@ -56,6 +57,17 @@ def surroundings(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs/surroundings.html", {"foreseen": foreseen(request.POST.dict())})
 
 
+@require_POST
+@login_required
+def callable_fields(request: HttpRequest) -> HttpResponse:
+    """A fragment with the parameters of the callable that the form has chosen."""
+    posted = request.POST.dict()
+    chosen = posted.get("callable", "")
+    return render(
+        request, "jobs/callable_fields.html", {"fields": fields_of(chosen, _edited(posted)), "chosen": chosen}
+    )
+
+
 @sensitive_post_parameters("environment", "parameter_values")
 @require_POST
 @login_required
@@ -64,7 +76,7 @@ def try_out(request: HttpRequest) -> HttpResponse:
     posted, in_place = request.POST.dict(), "HTTP_X_IN_PLACE" in request.META
     job = _edited(posted)
     try:
-        posted = posted_in(request)
+        posted = posted_in(request, job)
         raw = forms.job_patch(posted, forms.stored_texts(job)) if job else forms.job_input(posted)
         done = try_job(raw, actor=actor_of(request), now=timezone.now(), of=job.pk if job else None)
     except actions.InvalidInput as refusal:

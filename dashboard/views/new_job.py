@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
+from dashboard.callableforms import fields_of, with_values
 from dashboard.once import once
 from dashboard.presentation.callables import picker_of
 from dashboard.presentation.edits import last_edit
@@ -59,9 +60,9 @@ def edit_job(request: HttpRequest, job_id: int) -> HttpResponse:
     return form_page(request, forms.edit_form(job), job=job)
 
 
-def posted_in(request: HttpRequest) -> dict[str, str]:
+def posted_in(request: HttpRequest, job: Job | None = None) -> dict[str, str]:
     """What was typed, with a file that was chosen in the place of the script. Raises InvalidInput."""
-    posted = request.POST.dict()
+    posted = with_values(request.POST.dict(), job)
     file = request.FILES.get("script_file")
     if file is None or posted.get("runs") != "script_content":
         return posted
@@ -80,6 +81,7 @@ def form_page(
     refused: str = "",
     clashes: list[forms.Clash] | None = None,
 ) -> HttpResponse:
+    posted = request.POST.dict() if request.method == "POST" else None
     kept = f" {MASK} keeps the value that is stored." if job else ""
     context = {
         "form": form,
@@ -104,6 +106,7 @@ def form_page(
         "secret_names": list(Secret.objects.values_list("name", flat=True)),
         "rates": Limit.objects.filter(kind=Limit.Kind.RATE).values_list("name", flat=True),
         "waiting": Instance.objects.filter(job=job, status__in=WAITING).count() if job else 0,
+        "callable_fields": fields_of(form.fields["callable"].value, job, posted, form.problems),
         "picker": picker_of(form.fields["callable"].value),
         "foreseen": foreseen({name: field.value for name, field in form.fields.items()}),
     }
@@ -155,7 +158,7 @@ def _change(request: HttpRequest, job_id: int) -> HttpResponse:
         new = forms.filled_form({**posted, "revision": "", "seen": ""}, [])
         return form_page(request, new, HTTPStatus.NOT_FOUND, refused=GONE)
     try:
-        posted = posted_in(request)
+        posted = posted_in(request, job)
         if forms.revision_in(posted) != job.revision:
             form, clashes = forms.merged_form(posted, job)
             if clashes:

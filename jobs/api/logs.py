@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
@@ -109,6 +110,12 @@ def _range(path: Path, first: str, last: str) -> HttpResponse:
         headers = {"Content-Range": f"bytes */{state.end}"}
         return problem(416, f"The log has {state.end:,} bytes so far; ask for a range within them.", headers=headers)
     chunk = log.read(path, start, min(stop - start, LARGEST_PART))
+    if chunk.start >= stop:
+        headers = {"Content-Range": f"bytes */{state.end}", "X-Log-Dropped": f"{start}-{chunk.start}"}
+        sentence = f"These bytes are not kept: the log has a cap. What is kept next to them begins at {chunk.start:,}."
+        return problem(416, sentence, headers=headers)
+    if chunk.end > stop:  # its beginning is not kept
+        chunk = replace(chunk, end=stop, data=chunk.data[: stop - chunk.start], complete=False)
     response = _part(chunk, HTTPStatus.PARTIAL_CONTENT)
     total = state.end if state.complete else "*"
     response.headers["Content-Range"] = f"bytes {chunk.start}-{max(chunk.start, chunk.end - 1)}/{total}"

@@ -42,15 +42,15 @@ def answer_of(value: object) -> Answer:
     if value is None:
         return Answer("success")
     try:
-        return Answer("success", value=result_of(as_json(value).encode()))
+        return Answer("success", value=result_of(as_json(value)))
     except Unclear as unclear:
         return Answer("success", notice=f"result cannot be given as JSON: {unclear}")
 
 
-def as_json(value: object) -> str:
+def as_json(value: object) -> bytes:
     """Raises Unclear."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError, UnicodeError) as error:
         raise Unclear(f"it returned {of_type(value)}: {error}") from error
     except Exception as error:  # of a class of its own that pretends to be a dict or a list

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -32,6 +33,7 @@ class Hosted:
         self.cancelled = Cancelled()
         self.ending: EndedByUs | None = None
         self.abandoned = False
+        self.has_children = False
         self.started_at: float | None = None
         self.started = 0.0  # monotonic
         self._rundir = rundir
@@ -49,13 +51,13 @@ class Hosted:
     def token(self) -> str:
         return self.spec.token
 
-    def context(self) -> Context:
-        spec = self.spec
-        return Context(spec.instance_id, spec.attempt, self.parameters(), self.cancelled, self.progress)
-
     def parameters(self) -> dict[str, Any]:
-        """The values of this run, complete."""
-        return self._rundir.read_json(PARAMETERS) or {}
+        """The values of this run, complete. OSError or ValueError if they cannot be read."""
+        return parameters_in(self._rundir)
+
+    def context(self, parameters: dict[str, Any]) -> Context:
+        spec = self.spec
+        return Context(spec.instance_id, spec.attempt, parameters, self.cancelled, self.progress)
 
     # --- its course ---
 
@@ -220,6 +222,11 @@ class Hosted:
         self._closed = True
         os.close(self._claim)
         self._rundir.close()
+
+
+def parameters_in(rundir: RunDir) -> dict[str, Any]:
+    with os.fdopen(rundir.open(PARAMETERS, os.O_RDONLY), "rb") as file:
+        return dict(json.load(file))
 
 
 def take(path: str) -> Hosted | None:

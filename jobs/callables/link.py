@@ -15,6 +15,7 @@ import select
 import socket
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -80,7 +81,7 @@ class Link:
         while here:
             for fd, _ in self._poll.poll(self._milliseconds()):
                 if handler := self._handlers.get(fd):
-                    handler()
+                    guarded(handler)
             self._run_due()
 
     def _woken(self) -> None:
@@ -96,4 +97,12 @@ class Link:
                 if not self._moments or self._moments[0][0] > time.monotonic():
                     return
                 _, _, action = heapq.heappop(self._moments)
-            action()
+            guarded(action)
+
+
+def guarded(action: Action) -> None:
+    """What fails for one attempt must not end the thread that serves all of them."""
+    try:
+        action()
+    except Exception:  # noqa: BLE001 as said
+        traceback.print_exc()

@@ -118,7 +118,13 @@ class Pool:
                 pass
 
     def _on_said(self, worker: Worker) -> None:
-        message = worker.receive()
+        try:
+            self._take(worker, worker.receive())
+        except (ValueError, TypeError, LookupError):  # its callable has written what is the worker's to say
+            worker.answer = Answer("failed", "wrote into the connection between its process and the pool")
+            kill(worker.pid)
+
+    def _take(self, worker: Worker, message: dict[str, Any] | None) -> None:
         hosted = worker.hosted
         if message is None:
             if worker.hung_up:
@@ -126,11 +132,11 @@ class Pool:
         elif hosted and "progress" in message:
             hosted.progress(*message["progress"])
         elif hosted:
+            answer, seconds, leaves = Answer(*message["answer"]), message["cpu_seconds"], message["leaves"]
             self._drain(worker)
             hosted.finish()
-            worker.answer = Answer(*message["answer"])
-            worker.facts = {"cpu_seconds": message["cpu_seconds"]}
-            if message["leaves"] or hosted.ending:
+            worker.answer, worker.facts = answer, {"cpu_seconds": seconds}
+            if leaves or hosted.ending:
                 worker.hang_up()  # its end is told when all of it is gone
             else:
                 self._free(worker)

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from jobs.callables import streams
 from jobs.execution.spawn import die_with
+from jobs.execution.undumpable import hide_process
 
 
 class Exited(SystemExit):
@@ -19,6 +20,7 @@ class Exited(SystemExit):
 def begin(service: int) -> None:
     """`service`: the process with which this one dies."""
     die_with(service)
+    hide_process()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a handler, which what is exec'd does not inherit
         signal.signal(number, lambda _number, _frame: None)
     faulthandler.enable()

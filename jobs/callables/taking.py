@@ -15,6 +15,7 @@ from jobs.callables.link import Link
 from jobs.execution.spec import Result
 from jobs.execution.verdict import EndedByUs
 
+Call = Callable[[], Any]
 STOP_SECONDS = 2.0  # for what ends when it is asked to
 STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
 
@@ -35,14 +36,17 @@ def taken(link: Link, token: str, path: str) -> Hosted | None:
     return hosted
 
 
-def call_of(name: str, parameters: dict[str, Any], context: Context) -> Callable[[], Any] | Answer:
-    """The call with its arguments, or why there is none."""
+def call_of(name: str, read: Callable[[], dict[str, Any]], make: Callable[[dict[str, Any]], Context]) -> Call | Answer:
+    """The call with its arguments, or why there is none. `read`: gives the values of its parameters; `make`: its
+    context of these.
+    """
     found = registry.get(name)
     if found is None:
         return rejected(registry.missing(name))
     try:
-        return partial(found.function, **found.arguments(parameters, context))
-    except (ValueError, TypeError) as error:
+        values = read()
+        return partial(found.function, **found.arguments(values, make(values)))
+    except (OSError, ValueError, TypeError) as error:
         return rejected(f"its parameters do not fit {name}: {error}")
 
 

@@ -12,13 +12,16 @@ import signal
 import socket
 import sys
 import threading
+import traceback
+from functools import partial
 from typing import Any, NoReturn
 
 from jobs.callables import process
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.context import Cancelled, Context
+from jobs.callables.hosted import parameters_in
 from jobs.callables.taking import call_of
-from jobs.execution.rundir import PARAMETERS, RunDir
+from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.spawn import (
     PR_SET_CHILD_SUBREAPER,
     close_all_but,
@@ -35,6 +38,7 @@ CHANNEL = 3
 
 def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoReturn:
     """To be called in the fork. channel: to the pool, a request is answered before the next comes."""
+    code = 1
     try:
         os.setsid()
         die_with(parent)
@@ -46,8 +50,11 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoR
         default_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         serve(socket.socket(fileno=CHANNEL))
+        code = 0
+    except BaseException:  # noqa: BLE001 what a callable has made of this process: its attempt fails, and says why
+        traceback.print_exc()
     finally:
-        os._exit(0)
+        os._exit(code)
 
 
 def serve(channel: socket.socket) -> None:
@@ -58,17 +65,16 @@ def serve(channel: socket.socket) -> None:
             return
         path = json.loads(request)["path"]
         with RunDir(path) as rundir:
-            spec = Spec.from_json(rundir.read_json("spec.json") or {})
-            parameters = rundir.read_json(PARAMETERS) or {}
-        os.sched_setaffinity(0, spec.cores or cores)
-        answer, seconds = called(spec, parameters, channel)
+            spec = Spec.from_json(rundir.read_json(SPEC) or {})
+            os.sched_setaffinity(0, spec.cores or cores)
+            answer, seconds = called(spec, rundir, channel)
         used_up = bool(children_of(os.getpid())) or threading.active_count() > 1
         channel.send(json.dumps({"answer": answer, "cpu_seconds": seconds, "leaves": used_up}).encode())
         if used_up:
             return
 
 
-def called(spec: Spec, parameters: dict[str, Any], channel: socket.socket) -> tuple[Answer, float]:
+def called(spec: Spec, rundir: RunDir, channel: socket.socket) -> tuple[Answer, float]:
     """How it ended, and the seconds of a core that it took. What it prints is on its way when this returns."""
     cancelled = Cancelled()
 
@@ -79,9 +85,12 @@ def called(spec: Spec, parameters: dict[str, Any], channel: socket.socket) -> tu
         """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
         signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
 
+    def context(values: dict[str, Any]) -> Context:
+        return Context(spec.instance_id, spec.attempt, values, cancelled, tell, listen)
+
     began = seconds_used()
     process.fresh_connections()
-    call = call_of(spec.body, parameters, Context(spec.instance_id, spec.attempt, parameters, cancelled, tell, listen))
+    call = call_of(spec.body, partial(parameters_in, rundir), context)
     answer = call if isinstance(call, Answer) else attempted(call)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     process.fresh_connections()

@@ -3,16 +3,21 @@
 import asyncio
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Annotated
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 
 from jobs.callables import job
+from jobs.callables.context import Context
+from jobs.parameters.bounds import Bounds
+
+Port = Annotated[int, Bounds(ge=1, le=65_535)]
+Seconds = Annotated[float, Bounds(gt=0, le=60, description="Then it counts as silent.")]
 
 
 @job(model="async")
-async def port_answers(host: str = "127.0.0.1", port: int = settings.PORT, within_seconds: float = 5.0) -> str:
+async def port_answers(host: str = "127.0.0.1", port: Port = settings.PORT, within_seconds: Seconds = 5.0) -> str:
     """Fail unless something listens at this port of the host."""
     async with asyncio.timeout(within_seconds):
         _, writer = await asyncio.open_connection(host, port)
@@ -21,7 +26,11 @@ async def port_answers(host: str = "127.0.0.1", port: int = settings.PORT, withi
 
 
 @job(model="thread")
-def folder_size(context: Any, folder: str = "/tmp", largest: int = 3) -> dict[str, int]:  # noqa: S108 - read only
+def folder_size(
+    context: Context,
+    folder: str = str(settings.DATA_DIR),
+    largest: Annotated[int, Bounds(ge=0, le=100, description="How many of the largest.")] = 3,
+) -> dict[str, int]:
     """How many bytes a folder has, and the largest of what is in it."""
     sizes: dict[str, int] = {}
     entries = sorted(os.scandir(folder), key=lambda entry: entry.name)

@@ -29,22 +29,22 @@ from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, 
 from jobs.execution.samples import SampleFile
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
-    OOM_SCORE_FILE,
     PR_SET_CHILD_SUBREAPER,
     Surroundings,
     fork_to_exec,
+    lower_oom_score,
     pin,
     prctl,
     start_job,
 )
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
-from jobs.execution.usage import Usage
+from jobs.execution.usage import Usage, uses_below
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
-from jobs.execution.warm import fork_to_run, why_cold
+from jobs.execution.warm import warm_fork
 
-OOM_SCORE = b"-500"
 WAKE = 0
+TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
 
 
 class Attempt:
@@ -125,16 +125,16 @@ class Attempt:
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
         self.pump.close_writers()
         self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
-        self.usage = Usage(os.getpid(), self.started, SampleFile(self.rundir))
+        self.usage = Usage(self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
 
     def fork(self, program: Program) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
-        why = why_cold(self.spec, program, self.around.env)
+        why, fork = warm_fork(self.spec, program, self.around.env)
         if not why:
             try:
-                self.job = start_job(program, self.around, fork_to_run)
+                self.job = start_job(program, self.around, fork)
             except StartError as error:
                 why = f"its warm start failed: {error.file}: {error.reason}"
             else:
@@ -177,19 +177,27 @@ class Attempt:
         return min(last, self.usage.next_at, self.confinement.next_at)
 
     def on_time(self, now: float) -> None:
-        if now >= self.usage.next_at:
-            self.usage.sample()
-            self.markers.look()
-            if passed := self.disk_use.look(now):
-                self.on_passed(passed, now)
-        if now >= self.confinement.next_at and (passed := self.confinement.look(self.usage.peak_bytes())):
-            self.on_passed(passed, now)
+        if now >= min(self.usage.next_at, self.confinement.next_at):
+            self.look(now)
         if self.ending:
             if now >= self.ending.next_at and (count := self.ending.step(now)):
                 self.log.notice(f"KILL sent to {processes(count)} that did not end")
         elif now >= self.timeout_at and self.reap() and self.status is None:
             limit = self.spec.timeout_seconds or 0.0
             self.end(timed_out(limit), f"time limit of {limit:g} s reached")
+
+    def look(self, now: float) -> None:
+        """One walk over the tree for all that is due or soon will be."""
+        uses, soon = uses_below(os.getpid()), now + TOGETHER_SECONDS
+        passed = []
+        if self.usage.next_at <= soon:
+            self.usage.sample(uses, now)
+            self.markers.look()
+            passed.append(self.disk_use.look(now))
+        if self.confinement.next_at <= soon:
+            passed.append(self.confinement.look(uses, now, self.usage.peak_bytes()))
+        for one in filter(None, passed):
+            self.on_passed(one, now)
 
     def on_passed(self, passed: Passed, now: float) -> None:
         """No grace: what it takes meanwhile, others lack."""
@@ -286,24 +294,6 @@ def listen_to_signals() -> int:
 
 def on_signal(number: int, frame: FrameType | None) -> None:
     """The wake-up descriptor says it all; a handler must be there for it to be written."""
-
-
-def lower_oom_score() -> int | None:
-    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
-    back; None where only root may do this.
-    """
-    try:
-        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
-    except PermissionError:
-        return None
-    try:
-        before = int(os.read(fd, 16))
-        os.write(fd, OOM_SCORE)
-    except PermissionError:
-        return None
-    finally:
-        os.close(fd)
-    return before
 
 
 def processes(count: int) -> str:

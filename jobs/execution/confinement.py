@@ -20,8 +20,8 @@ from typing import NamedTuple
 from jobs.execution import cgroups
 from jobs.execution.cgroups import CPU, CPUSET, KILL, MEMORY, PIDS
 from jobs.execution.spec import Spec
-from jobs.execution.tree import descendant_pids, tasks
-from jobs.execution.usage import Use, proportional_bytes, use_of
+from jobs.execution.tree import tasks
+from jobs.execution.usage import Use, proportional_bytes
 
 FIRST_SECONDS, LOOK_SECONDS, CALM_SECONDS = 0.05, 0.25, 1.0
 COST_FACTOR, LONGEST_SECONDS = 20, 0.75  # a look at a huge tree is taken less often, but a limit holds within a second
@@ -56,11 +56,11 @@ class Confinement:
         if self._amounts or self._spec.cores or self._spec.memory_limit_bytes or self._spec.max_processes:
             self.next_at = time.monotonic() + FIRST_SECONDS
 
-    def look(self, peak_bytes: int) -> Passed | None:
-        """`peak_bytes`: the most memory that is known of."""
-        began = time.monotonic()
+    def look(self, uses: Mapping[int, Use], began: float, peak_bytes: int) -> Passed | None:
+        """`uses`: of the whole tree, which was asked at `began`, monotonic seconds. `peak_bytes`: the most memory that
+        is known of.
+        """
         self._make(list(self._amounts))
-        uses = {pid: use for pid in descendant_pids(os.getpid()) if (use := use_of(pid))}
         living = [pid for pid, use in uses.items() if use.alive]
         self._take_in(living)
         if self._spec.cores and CPUSET not in self._folders:
@@ -71,9 +71,12 @@ class Confinement:
         return passed
 
     def _pause(self) -> float:
-        """Calm where only cores are limited, and the kernel sees to that."""
-        by_looks = self._spec.cores and CPUSET not in self._folders
-        return LOOK_SECONDS if by_looks or self._spec.memory_limit_bytes or self._spec.max_processes else CALM_SECONDS
+        """Calm where the kernel sees to all limits; of memory it may end one process, and the rest is ours to end."""
+        spec = self._spec
+        limited = {CPUSET: spec.cores, MEMORY: spec.memory_limit_bytes, PIDS: spec.max_processes}
+        if any(amount and controller not in self._folders for controller, amount in limited.items()):
+            return LOOK_SECONDS
+        return LONGEST_SECONDS if spec.memory_limit_bytes else CALM_SECONDS
 
     # --- By the kernel ---
 

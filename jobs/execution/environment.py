@@ -12,6 +12,7 @@ from pathlib import Path
 from jobs.execution.launch import Launch
 from jobs.execution.limits import home
 from jobs.execution.masking import SECRET_NAME
+from jobs.execution.secrets import GivenSecret
 from jobs.execution.tree import TOKEN_NAME
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -36,13 +37,23 @@ def environment_of(launch: Launch, node: str, node_file: Path) -> dict[str, str]
 
 
 def project_of(launch: Launch) -> dict[str, str]:
-    """What a process needs to load the project, of which the callable is a part; nothing that looks like a secret."""
-    settings = {
-        name: value
-        for name, value in os.environ.items()
-        if name == "DJANGO_SETTINGS_MODULE" or (name.startswith("ROTA_") and not SECRET_NAME.search(name))
-    }
+    """What a process needs to load the project, of which the callable is a part; but for what may be secret."""
+    settings = {name: value for name, value in settings_of_project().items() if not is_secret(name)}
     return {**settings, "ROTA_CALLABLE": launch.body, "ROTA_PROJECT_PATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def project_secrets() -> tuple[GivenSecret, ...]:
+    """The rest of it, which goes the way of secrets: in no file, and masked in what it prints."""
+    return tuple(GivenSecret(name, value) for name, value in settings_of_project().items() if value and is_secret(name))
+
+
+def settings_of_project() -> dict[str, str]:
+    names = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL")
+    return {name: value for name, value in os.environ.items() if name in names or name.startswith("ROTA_")}
+
+
+def is_secret(name: str) -> bool:
+    return name.endswith("_URL") or bool(SECRET_NAME.search(name))
 
 
 def base(launch: Launch) -> dict[str, str]:

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,12 @@ from jobs.execution.shelf import Recorder
 recorder = Recorder(bare)
 from jobs.execution.preload import main
 main(int(sys.argv[2]), recorder, path, sys.argv[3:])
+"""
+PROJECT_MAIN = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[3])
+from jobs.callables.launcher import main
+main(int(sys.argv[2]))
 """
 PROJECT = Path(__file__).resolve().parents[2]
 END_SECONDS = 10.0
@@ -58,12 +65,18 @@ class Refused:
 class LauncherProcess:
     """A launcher that runs. It is isolated from the service's environment, path and terminal, and ends with it."""
 
-    def __init__(self, python: str, log: Path, *, warm: bool = False, imports: Sequence[str] = ()) -> None:
+    def __init__(
+        self, python: str, log: Path, *, warm: bool = False, imports: Sequence[str] = (), project: bool = False
+    ) -> None:
         """OSError if `python` cannot be started. warm: begun as scripts are, to become one; `imports`: modules that it
-        loads in advance besides those that it always does.
+        loads in advance besides those that it always does. project: with the service's path and environment, since it
+        loads the project, for callables.
         """
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = ["-c", WARM_MAIN] if warm else ["-I", "-S", "-X", "utf8", "-c", MAIN]
+        env = {**INTERPRETER, "HOME": home()} if warm else {}
+        if project:
+            program, imports, env = ["-c", PROJECT_MAIN], [json.dumps(sys.path)], dict(os.environ)
         command = [python, *program, str(PROJECT), str(theirs.fileno()), *imports]
         try:
             with theirs, log.open("ab") as errors:
@@ -73,7 +86,7 @@ class LauncherProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    env={**INTERPRETER, "HOME": home()} if warm else {},
+                    env=env,
                     cwd="/",
                     start_new_session=True,
                 )

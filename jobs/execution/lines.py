@@ -28,15 +28,18 @@ class Lines:
         python: str,
         cold: Answers,
         warm: Answers,
+        start_project: Callable[[], LauncherProcess],
     ) -> None:
         """start_launcher: of which interpreter, and whether a warm one; OSError if it cannot be started. python: the
-        service's own. cold, warm: what becomes of what such a launcher was asked.
+        service's own. start_project: the same of one that has the project loaded. cold, warm: what becomes of what
+        such a launcher was asked.
         """
         self._loop = loop
         self._start_launcher = start_launcher
         self._python = python
         self._answers = warm
         self.cold = Line(loop, "the launcher", partial(start_launcher, python, False), cold)
+        self._project = Line(loop, "the launcher of callables", start_project, warm)
         self._warm: dict[str, Line] = {}  # by interpreter, the one that was used last at the end
 
     def warm(self, interpreter: str) -> Line | str:
@@ -52,10 +55,18 @@ class Lines:
                 return f"all {MOST_WARM} warm launchers of other environments are busy"
         return line
 
+    def project(self) -> Line | str:
+        """The line for callables that have a process of their own, or why there is none for now."""
+        if self._project.failure:
+            return f"the launcher of callables was of no use: {self._project.failure}"
+        return self._project
+
     def nudge(self) -> None:
         """To be called now and then: see that all go on, and end those that nobody has asked for a while."""
-        for line in (self.cold, *self._warm.values()):
+        for line in self._all():
             line.nudge()
+        if self._project.idle_seconds > IDLE_SECONDS:
+            self._project.end(f"not used for {IDLE_SECONDS:g} s")
         for interpreter, line in self._of_environments():
             if line.idle_seconds > IDLE_SECONDS:
                 line.end(f"not used for {IDLE_SECONDS:g} s")
@@ -63,12 +74,15 @@ class Lines:
                     del self._warm[interpreter]
 
     def close(self) -> None:
-        lines = (self.cold, *self._warm.values())
+        lines = self._all()
         for line in lines:
             line.leave()
         last = time.monotonic() + END_SECONDS
         for line in lines:
             line.close(max(0.0, last - time.monotonic()))
+
+    def _all(self) -> tuple[Line, ...]:
+        return self.cold, self._project, *self._warm.values()
 
     def _new(self, interpreter: str) -> Line:
         name = f"the warm launcher of {interpreter}"

@@ -62,6 +62,7 @@ class LocalExecutor:
             python=python,
             cgroups=self._cgroups,
             hosts=self._hosts,
+            start_project=lambda: LauncherProcess(python, self._logs / "launcher.log", project=True),
         )
 
     def _start_host(self, program: str) -> HostProcess:

@@ -20,6 +20,7 @@ from jobs.execution.program import Program, StartError, check_readable, explain_
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
+OOM_SCORE = b"-500"
 
 
 Become = Callable[[Program, Mapping[str, str]], None]
@@ -142,6 +143,24 @@ def default_signals() -> None:
         if signal.getsignal(number) is not signal.SIG_DFL:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def lower_oom_score() -> int | None:
+    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
+    back; None where only root may do this.
+    """
+    try:
+        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
+    except PermissionError:
+        return None
+    try:
+        before = int(os.read(fd, 16))
+        os.write(fd, OOM_SCORE)
+    except PermissionError:
+        return None
+    finally:
+        os.close(fd)
+    return before
 
 
 def set_oom_score(value: int | None) -> None:

@@ -43,8 +43,11 @@ class Starter:
         python: str,
         cgroups: Mapping[str, str],
         hosts: Hosts,
+        start_project: Callable[[], LauncherProcess],
     ) -> None:
-        """start_launcher: see Lines. environment: that of the job. python: the service's own. cgroups: see Spec."""
+        """start_launcher, start_project: see Lines. environment: that of the job. python: the service's own. cgroups:
+        see Spec.
+        """
         self._loop = loop
         self._watcher = watcher
         self._report = report
@@ -55,7 +58,7 @@ class Starter:
         self._hosts = hosts
         cold = hosts.answers = Answers(self._on_forked, self._on_refused, self._again, self._on_refused)
         warm = Answers(self._on_forked, self._on_refused, self._again, self._again)
-        self._lines = Lines(loop, start_launcher, python, cold, warm)
+        self._lines = Lines(loop, start_launcher, python, cold, warm, start_project)
 
     def start(self, launch: Launch) -> None:
         """Begin, unless it has begun already: then what is there is watched or reported instead."""
@@ -93,7 +96,7 @@ class Starter:
             return
         line, why_cold = self._line_for(wanted, reason)
         try:
-            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)
+            prepare(self._runs, launch, self._env_of(launch), self._python, self._cgroups, why_cold)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:
@@ -102,6 +105,10 @@ class Starter:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
             line.add(wanted)
+
+    def _env_of(self, launch: Launch) -> Mapping[str, str]:
+        """What runs in a host shares that one's."""
+        return {} if launch.hosted else self._environment(launch)
 
     def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line | Hosts, str]:
         """Whom to ask, and why it will start cold where that is sure. A warm launcher's runner sees to the rest."""
@@ -112,7 +119,8 @@ class Starter:
             return self._lines.cold, ""
         if wanted.tries > 1:  # what a warm launcher was asked for once may be what ended it
             return self._lines.cold, f"the warm launcher did not start it: {reason}"
-        line = self._lines.warm(launch.interpreter or self._python)
+        is_callable = launch.kind == "callable"
+        line = self._lines.project() if is_callable else self._lines.warm(launch.interpreter or self._python)
         return (self._lines.cold, line) if isinstance(line, str) else (line, "")
 
     def _on_forked(self, wanted: Wanted, runner: Runner) -> None:

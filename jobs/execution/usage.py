@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from jobs.execution.samples import Sample, SampleFile
@@ -22,9 +23,8 @@ COST_FACTOR = 50  # a sample that takes long, of a huge tree, is taken less ofte
 
 
 class Usage:
-    def __init__(self, root: int, started_at: float, file: SampleFile) -> None:
+    def __init__(self, started_at: float, file: SampleFile) -> None:
         """`started_at`: monotonic seconds; `file` gets every sample."""
-        self._root = root
         self._started_at = started_at
         self._file = file
         self._peak = 0
@@ -33,15 +33,13 @@ class Usage:
         self._own_image = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self.next_at = started_at + FIRST_SECONDS
 
-    def sample(self) -> None:
-        began = time.monotonic()
-        pids = descendant_pids(self._root)
-        found = [use for use in map(use_of, pids) if use]
-        memory = sum(use.memory_bytes for use in found)
-        if memory > self._peak and len(pids) > 1:
-            memory = sum(map(proportional_bytes, pids))
+    def sample(self, uses: Mapping[int, Use], began: float) -> None:
+        """`uses`: of the whole tree, which it was asked for at `began`, monotonic seconds."""
+        memory = sum(use.memory_bytes for use in uses.values())
+        if memory > self._peak and len(uses) > 1:
+            memory = sum(map(proportional_bytes, uses))
         self._peak = max(self._peak, memory)
-        self._note(began - self._started_at, waited_for() + sum(use.cpu_seconds for use in found), memory)
+        self._note(began - self._started_at, waited_for() + sum(use.cpu_seconds for use in uses.values()), memory)
         ended = time.monotonic()
         self.next_at = ended + max(USUAL_SECONDS, COST_FACTOR * (ended - began))
 
@@ -73,6 +71,11 @@ class Use(NamedTuple):
     cpu_seconds: float
     threads: int
     alive: bool
+
+
+def uses_below(root: int) -> dict[int, Use]:
+    """Of all that descend from process `root`, by process id. One look: some may fork or end meanwhile."""
+    return {pid: use for pid in descendant_pids(root) if (use := use_of(pid))}
 
 
 def use_of(pid: int) -> Use | None:

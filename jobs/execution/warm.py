@@ -45,11 +45,23 @@ from jobs.execution.spawn import ERROR_FD, Become
 from jobs.execution.spec import Spec
 
 LARGE = 32 * 1024  # characters, of up to four bytes: what exec may refuse even in one variable is its to refuse
+caller: Become | None = None  # in a launcher that has the project loaded: see callables/launcher.py
+uncalled = "there was no launcher with the project loaded"  # while there is none, why
 SMALL_BYTES = 256 * 1024 * 1024
 PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None)
 RUN = PYTHON.PyRun_SimpleFileExFlags
 RUN.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
+
+
+Fork = Callable[[Callable[[Become], object]], int]
+
+
+def warm_fork(spec: Spec, program: Program, env: Mapping[str, str]) -> tuple[str, Fork]:
+    """Why the job may not start warm, "" if it may, and how."""
+    if spec.kind == "callable":
+        return why_not_called(spec), fork_to_call
+    return why_cold(spec, program, env), fork_to_run
 
 
 def why_cold(spec: Spec, program: Program, env: Mapping[str, str]) -> str:
@@ -75,6 +87,21 @@ def why_cold(spec: Spec, program: Program, env: Mapping[str, str]) -> str:
     return "it is an archive" if is_archive(program.checked) else ""
 
 
+def why_not_called(spec: Spec) -> str:
+    """The same of a callable, which is called in a fork with the project loaded."""
+    if spec.start == "cold":
+        return "it is to start cold"
+    if spec.why_cold:
+        return spec.why_cold
+    if caller is None:
+        return uncalled
+    if spec.run_as:
+        return "it runs as another user"
+    if 0 < spec.memory_limit_bytes < SMALL_BYTES:
+        return "its memory limit is small, and a warm start begins with memory that it shares"
+    return ""
+
+
 def is_archive(path: str) -> bool:
     try:
         zipimport.zipimporter(path)
@@ -84,6 +111,14 @@ def is_archive(path: str) -> bool:
 
 
 # --- The fork ---
+
+
+def fork_to_call(become: Callable[[Become], object]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        assert caller is not None  # noqa: S101 or there is no warm start
+        become(caller)
+    return pid
 
 
 def fork_to_run(become: Callable[[Become], object]) -> int:

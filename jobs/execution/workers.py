@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
@@ -28,12 +29,13 @@ class Workers:
                 thread.start()
         self._tasks.put(task)
 
-    def close(self, seconds: float = 5.0) -> None:
-        """Let each end after what it does now, for at most so long: one that hangs in the disk is left behind."""
+    def close(self, seconds: float = 2.0) -> None:
+        """Let each end after what it does now, for so long in all at most: one that hangs in the disk is left."""
+        last = time.monotonic() + seconds
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
-            thread.join(seconds)
+            thread.join(max(0.0, last - time.monotonic()))
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:

@@ -13,7 +13,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # the standard
 from typing import Any
 
 LONGEST_PATTERN = 200
-LONGEST_MATCHED = 256
+LONGEST_MATCHED = 128  # with 256, what is taken at most took sixteen seconds, in which no other thread got on
 # A repeat matches from so many lengths on, on average, if several share the text; four of them are still quick.
 WAYS_OF_REPEAT = 64
 MOST_WAYS = WAYS_OF_REPEAT**4

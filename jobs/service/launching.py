@@ -12,6 +12,7 @@ from jobs import models
 from jobs.callables import registry
 from jobs.core import running
 from jobs.core.records import Allocation
+from jobs.execution.environment import project_secrets
 from jobs.execution.launch import Launch
 from jobs.parameters.faults import InvalidParameters
 from jobs.parameters.values import resolve
@@ -36,7 +37,8 @@ def launches(tokens: Sequence[str]) -> list[Launch]:
 def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Opened) -> Launch:
     instance, job = attempt.instance, attempt.instance.job
     parameters, parameters_error = _parameters_of(instance)
-    called = registry.get(job.body) if job.kind == models.Job.Kind.CALLABLE else None
+    is_callable = job.kind == models.Job.Kind.CALLABLE
+    called = registry.get(job.body) if is_callable else None
     return Launch(
         instance_id=instance.pk,
         job_id=job.pk,
@@ -61,7 +63,7 @@ def _launch(attempt: models.Attempt, upstream_results: str, opened: secrets.Open
         parameters=parameters,
         takes_parameters=bool(job.parameters),
         parameters_error=parameters_error,
-        secrets=opened.values,
+        secrets=(*opened.values, *(project_secrets() if is_callable else ())),
         secrets_error=opened.error,
         fence=attempt.pk,
         model=job.execution_model,

@@ -52,6 +52,13 @@ class Sweep:
                 self._removed["events"] += count
                 self._rest()
 
+    def prune_now(self, now: datetime) -> Counter[str]:
+        """Beside a service that may run: what it knows of its directories stays its own. Counts of what went."""
+        self.prune_history(now)
+        if removed := {name: count for name, count in self._removed.items() if count}:
+            pruning.record_sweep(self._actor, now, removed)
+        return self._removed
+
     def look_at_all(self, now: datetime) -> None:
         """Measure all directories, and remove those of instances that exist no more and those in which nothing ran."""
         total, newest = 0, pruning.newest_id()

@@ -97,6 +97,18 @@ def test_log_past_its_cap_says_what_is_gone(api):
     assert len(kept) == 8192 * 8 - (after - first)
 
 
+def test_range_of_what_was_dropped_gets_nothing_else(api, problem):
+    """It got the bytes that came next, which a program takes for those that it asked for."""
+    number = logged([(STDOUT, b"%07d\n" % n) for n in range(8192)], cap=16_384)
+    address = f"instances/{number}/log"
+    first, after = map(int, api.get(address).headers["X-Log-Dropped"].split("-"))
+    refused = api.get(address, headers={"Range": f"bytes={first + 8}-{first + 15}"})
+    assert problem(refused, 416)["detail"].startswith("These bytes are not kept")
+    over = api.get(address, headers={"Range": f"bytes={after - 8}-{after + 7}"})
+    assert (over.status_code, over.content) == (206, b"%07d\n" % (after // 8))
+    assert over.headers["Content-Range"] == f"bytes {after}-{after + 7}/65536"
+
+
 def test_attempts_have_a_log_each(api, problem):
     instance = make_instance(make_job(), "success")
     for number, text in enumerate((b"one", b"two"), 1):

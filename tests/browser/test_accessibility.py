@@ -52,6 +52,8 @@ PAGES = {
     "nodes": "/nodes/",
     "node": "/nodes/{node}/",
     "limits": "/limits/",
+    "secrets": "/secrets/",
+    "secret": "/secrets/new/",
     "forecast": "/forecast/",
     "what if": "/forecast/?window=hours&job=nightly&cores=2",
     "operation": "/instances/operations/{operation}/",
@@ -76,6 +78,7 @@ def scene(browser: Browser, started: Service, django_db_blocker: Any) -> Iterato
     """Jobs and instances in all states."""
     with at_home(started, django_db_blocker):
         now = timezone.now()
+        actions.create_secret({"name": "stripe", "value": "s3cr3t-1"}, actor="admin", now=now)
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
         wanted = {ids["failed"]: "failed", ids["running"]: "running"}
         until(lambda: started.home.statuses() == wanted)

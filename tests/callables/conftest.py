@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from jobs.core.running import RunOptions
 from jobs.execution.markers import read_progress
 from jobs.execution.tree import marked
 from tests.execution.node import Node
@@ -17,13 +18,13 @@ class HostingNode(Node):
 
     number = 0
 
-    def run(self, name, /, *, timeout_seconds=None, grace=5.0, **parameters):
+    def run(self, name, /, *, timeout_seconds=None, grace=5.0, start="auto", **parameters):
         model = name.partition("_")[0]
         HostingNode.number += 1
         return self.launch(
             f"{SHOP}.{name}", HostingNode.number, kind="callable", parameters=parameters,
             model="process" if model == "pooled" else model, pooled=model == "pooled",
-            timeout_seconds=timeout_seconds, kill_grace_seconds=grace,
+            timeout_seconds=timeout_seconds, kill_grace_seconds=grace, run=RunOptions(start=start),
         )  # fmt: skip
 
     def waits(self, name, path=None, **more):

@@ -119,6 +119,29 @@ def test_segfault_costs_its_host_and_nothing_else(alone, free):
     assert alone.outcome(script).kind == "success"
 
 
+def test_process_that_it_left_ends_with_it(shared, free):
+    free.touch()
+    ref = shared.run("thread_starts", path=str(free))
+    assert shared.outcome(ref).kind == "success"
+    assert "processes that it had started were ended: 1" in shared.text(ref)
+    assert not is_alive(int(shared.text(ref).split()[0]))
+
+
+def test_process_that_it_waits_for_ends_with_it(shared):
+    ref = shared.waits("async_runs")
+    pid = int(until(lambda: shared.text(ref).split()[1:])[0])
+    shared.executor.cancel(ref)
+    assert shared.outcome(ref).kind == "cancelled"
+    assert not is_alive(pid)
+
+
+def test_thread_that_waits_for_a_process_is_free_when_that_is_ended(shared):
+    ref = shared.waits("thread_runs")
+    shared.executor.cancel(ref)
+    assert abandonment(shared, ref).outcome.kind == "cancelled"
+    assert until(lambda: ends(shared, ref))
+
+
 def test_killed_host_leaves_no_process(alone, free):
     ref = alone.run("thread_starts", path=str(free))
     sleeper = int(until(lambda: alone.text(ref).strip()))

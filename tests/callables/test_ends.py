@@ -30,6 +30,7 @@ def test_what_it_returns_is_its_result(shared, model):
     ("how", "said"),
     [
         ("set", "result cannot be given as JSON: it returned a set: Object of type set is not JSON serializable"),
+        ("surrogate", "result cannot be given as JSON: it returned a str: 'utf-8' codec can't encode character"),
         ("large", "result cannot be given as JSON: result has 70,002 bytes, expected at most 65,536"),
     ],
 )

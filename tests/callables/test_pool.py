@@ -44,6 +44,8 @@ def test_a_worker_is_used_again(alone):
         ("exit", "failed", "exited with code 3"),
         ("os._exit", "failed", "exited with code 3"),
         ("segfault", "failed", "killed by signal 11 (SIGSEGV)"),
+        ("traced", "failed", "exited with code 1"),
+        ("chatter", "failed", "wrote into the connection between its process and the pool"),
     ],
 )
 def test_an_end_is_its_own(shared, free, how, kind, error):

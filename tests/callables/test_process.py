@@ -2,6 +2,12 @@
 
 import json
 import signal
+from pathlib import Path
+
+import pytest
+
+from jobs.execution.environment import environment_of, project_secrets
+from tests.execution.driver import launch_of
 
 
 def test_it_gets_its_parameters_and_gives_a_result(shared):
@@ -41,3 +47,20 @@ def test_what_is_not_registered_is_not_tried_again(shared):
     found = shared.outcome(shared.run("process_unknown"))
     assert "could not be started: there is no callable tests.callables.shop.jobs.process_unknown" in found.error
     assert found.final
+
+
+@pytest.mark.parametrize(("start", "method"), [("auto", "warm"), ("cold", "cold")])
+def test_it_is_a_fork_with_the_project_loaded(shared, start, method):
+    ref = shared.run("process_tells", name="x", start=start)
+    assert json.loads(shared.outcome(ref).result) == [ref.instance_id, 1, {"name": "x"}]
+    assert json.loads((shared.path(ref) / "started.json").read_text())["start"] == method
+
+
+def test_secrets_of_the_project_are_in_no_file(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgres://rota:hidden@db/rota")
+    monkeypatch.setenv("ROTA_SECRETS_KEYS", "hidden")
+    launch = launch_of("shop.jobs.f", "t", kind="callable")
+    given = environment_of(launch, "here", Path("/nowhere"))
+    assert given["ROTA_CALLABLE"] == "shop.jobs.f"
+    assert "hidden" not in " ".join(given.values())
+    assert {one.variable for one in project_secrets()} == {"DATABASE_URL", "ROTA_SECRETS_KEYS"}

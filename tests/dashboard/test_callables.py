@@ -126,3 +126,36 @@ def test_the_search_knows_kind_and_model(callables, text, found):
     make_job("file", kind="script_path")
     make_job("command", kind="command")
     assert {row.name for _, row in read_jobs(JobQuery(text), timezone.now())["jobs"]} == found
+
+
+def test_its_parameters_are_fields_of_the_form(visitor, callables):
+    html = visitor.post("/jobs/preview/parameters/", {"callable": callables["async"]}).content.decode()
+    assert 'name="parameter:retries" type="number" value="3"' in html
+    assert 'name="parameter:day"' in html
+    assert not visitor.post("/jobs/preview/parameters/", {"callable": "gone"}).content.strip().startswith(b"<input")
+
+
+def test_what_is_typed_into_them_is_stored_but_no_default(visitor, callables):
+    fields = {"runs": "callable", "callable": callables["async"], "name": "wait", "when": "now", "priority": "medium"}
+    visitor.post("/jobs/new/", fields | {"parameter:day": "today", "parameter:retries": "7"})
+    assert Job.objects.get().parameter_values == {"retries": 7}
+
+
+def test_what_does_not_fit_is_said_beside_its_field(visitor, callables):
+    fields = {"runs": "callable", "callable": callables["async"], "name": "wait", "when": "now", "priority": "medium"}
+    answer = visitor.post("/jobs/new/", fields | {"parameter:day": "x", "parameter:retries": "many"})
+    shown = {one.name: one for one in answer.context["callable_fields"]}
+    assert answer.status_code == 422
+    assert (shown["retries"].value, shown["day"].value) == ("many", "x")
+    assert shown["retries"].errors
+    assert not shown["day"].errors
+
+
+def test_an_edit_that_does_not_ask_them_keeps_the_values(visitor, callables):
+    job = made(callables["async"], parameter_values={"retries": 7})
+    assert edited(visitor, job, description="other").status_code == 302
+    job.refresh_from_db()
+    assert (job.description, job.parameter_values) == ("other", {"retries": 7})
+    assert edited(visitor, job, **{"parameter:retries": "8"}).status_code == 302
+    job.refresh_from_db()
+    assert job.parameter_values == {"retries": 8}

@@ -201,3 +201,11 @@ def test_queries_do_not_grow_with_runs(visitor):
             html(visitor, job)
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_packages_of_the_job_and_of_its_script_are_told(visitor):
+    script = "# /// script\n# requires-python = '>=3.11'\n# dependencies = ['rich', 'pandas']\n# ///\n"
+    job = make_job(body=script, python_version="3.12", requirements=["pandas"])
+    assert row(job, "needs").packages == ("Python 3.12 and >=3.11", "pandas", "rich")
+    assert "<dt>Packages</dt>" in html(visitor, job)
+    assert "<dt>Packages</dt>" not in html(visitor, make_job("plain", body="print(1)"))

@@ -222,9 +222,9 @@ def test_node_tells_what_its_runs_take(visitor, settings):
     )
     keeping.write(settings.DATA_DIR, kept)
     shown = text(visitor, f"/nodes/{node.pk}/")
-    assert "Run directories 5.0 MB of ended runs" in shown
+    assert "Ended runs take 5.0 MB at most" in shown
     assert "Last removed 1,200 runs, 1.0 MB" in shown
-    assert "Run directories" not in text(visitor, f"/nodes/{make_node('other').pk}/")
+    assert "Ended runs take" not in text(visitor, f"/nodes/{make_node('other').pk}/")
 
 
 def test_facts_tell_what_was_measured(visitor):

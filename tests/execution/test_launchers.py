@@ -86,7 +86,8 @@ def test_launcher_that_blocks_is_killed(node, environment, monkeypatch, caplog):
     python = environment("one", FOR_THE_LAUNCHER + "__import__('time').sleep(600)")
     ref = node.launch("import which", kind="script", interpreter=python)
     pid = until(lambda: (its := node.line(True, python)) and its.launcher and its.launcher.process.pid)
-    until(lambda: node.executor.nudge() or node.reports.of(ref))
+    until(lambda: node.executor.nudge() or not is_alive(pid))
+    monkeypatch.undo()
     found = result(node, ref)
     assert (found.kind, found.start_method) == ("success", "cold")
     assert "did not answer for 0.2 s and was killed" in found.start_note

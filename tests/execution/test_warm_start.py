@@ -210,7 +210,7 @@ def test_start_that_fails_warm_begins_cold(monkeypatch):
         return 7
 
     monkeypatch.setattr(attempt, "start_job", start)
-    monkeypatch.setattr(attempt, "why_cold", lambda *_: "")
+    monkeypatch.setattr(attempt, "warm_fork", lambda *_: ("", warm.fork_to_run))
     one = attempt.Attempt.__new__(attempt.Attempt)
     one.spec, one.around = None, Mock(env={})
     assert one.fork(None) == "its warm start failed: python: OSError: no such call"

@@ -99,3 +99,7 @@ def test_an_environment_is_waited_for_without_cores(packaged: Home, tmp_path: Pa
     until(lambda: packaged.status(other) == "success")
     packaged.kill(service)
     until(lambda: not builds(packaged))
+    install_from(tmp_path, tmp_path / "wheels")
+    packaged.start()
+    until(lambda: packaged.status(waiting) == "success")
+    until(lambda: not [*(tmp_path / "environments").glob("*.making")])

@@ -8,6 +8,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 
 from jobs.core.retention import FOR_EVER, Ended, Keep
 from jobs.execution import claim, foldertree, keeping
@@ -231,6 +232,22 @@ def test_folder_too_deep_for_any_path_goes(tmp_path):
     assert foldertree.remove_tree(str(top)) > 0
     assert not top.exists()
     assert (tmp_path / "kept").exists()
+
+
+def test_command_counts_first_and_then_removes(data, capsys):
+    job = make_job()
+    old = ran(job, 400, "failed")
+    directory(data, old.pk)
+    ran(job, 1)
+    call_command("prune", "--dry-run")
+    assert capsys.readouterr().out.split("\n")[:2] == [
+        "         1  report",
+        "         1  in all would be removed. Nothing was.",
+    ]
+    assert Instance.objects.count() == 2
+    call_command("prune")
+    assert capsys.readouterr().out.startswith("Removed: 1 runs, 0 events.")
+    assert (Instance.objects.count(), here(data)) == (1, [])
 
 
 def test_thread_ends_when_it_is_told(data):

@@ -71,7 +71,22 @@ function startExpressions(form) {
 // What a callable has from the project, or from the process that it shares, is neither asked nor sent for it.
 function startCallables(form) {
   const { callable, cpu_cores_required: cores, runs } = form.elements;
+  const fields = form.querySelector("[data-callable-fields]");
+  let asked = null;
   const chosen = () => (runs.value === "callable" ? callable.selectedOptions[0] : null);
+  const ask = async () => {
+    asked?.abort();
+    asked = new AbortController();
+    fields.replaceChildren(); // those of another one must not be sent
+    const body = new URLSearchParams({ callable: callable.value, job: form.elements.job?.value ?? "" });
+    const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+    try {
+      const answer = await fetch(fields.dataset.callableFields, { method: "POST", body, headers, signal: asked.signal });
+      if (!answer.redirected && answer.ok) fields.innerHTML = await answer.text();
+    } catch (error) {
+      if (error.name !== "AbortError") fields.textContent = "Its parameters cannot be had now: no connection. Choose it again.";
+    }
+  };
   const follow = () => {
     const shared = chosen()?.hasAttribute("data-shared") ?? false;
     for (const part of form.querySelectorAll("[data-of-process], [data-of-script]")) {
@@ -85,6 +100,7 @@ function startCallables(form) {
     const least = chosen()?.dataset.leastCores ?? "1";
     if (["", "0", "1"].includes(cores.value)) cores.value = least;
     follow();
+    if (event.target.name === "callable") ask();
   });
   follow();
 }

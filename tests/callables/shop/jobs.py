@@ -1,6 +1,7 @@
 """Callables of the tests: some do as they should, most do not."""
 
 import asyncio
+import contextlib
 import ctypes
 import logging
 import os
@@ -39,6 +40,8 @@ def ends(how: str, number: int = 0) -> object:
             return {"number": number, "list": [1, "ż"]}
         case "set":
             return {1, 2}
+        case "surrogate":
+            return "\ud800"
         case "large":
             return "x" * 70_000
         case "error":
@@ -55,6 +58,13 @@ def ends(how: str, number: int = 0) -> object:
             os._exit(number)
         case "segfault":
             ctypes.string_at(0)
+        case "traced":
+            sys.settrace(lambda *_: 1 // 0)
+        case "chatter":
+            for fd in range(3, 32):
+                with contextlib.suppress(OSError):
+                    os.write(fd, b'{"progress": "\\ud800"}' if number else b"\xff{")
+            time.sleep(FOREVER)
     return None
 
 
@@ -216,6 +226,20 @@ def pooled_leaves(seconds: int = FOREVER) -> int:
 def thread_starts(path: str, seconds: int = FOREVER) -> None:
     print(subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid)
     wait_here_for(path)
+
+
+@job(model="thread")
+def thread_runs() -> int:
+    print("waiting")
+    return subprocess.run(["sleep", str(FOREVER)]).returncode
+
+
+@job
+async def async_runs() -> None:
+    print("waiting")
+    process = await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)
+    print(process.pid)
+    await process.wait()
 
 
 @job(model="thread")

@@ -1,0 +1,68 @@
+"""Calls one callable in a process of its own, as a runner has it: parameters in a file, result in another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from jobs.callables.answers import Answer, attempted
+from jobs.callables.context import Cancelled, Context
+from jobs.execution.rundir import ERROR_FILE
+
+
+def main() -> int:
+    """The exit code."""
+    answer = run(os.environ["ROTA_CALLABLE"])
+    sys.stdout.flush()
+    sys.stderr.write(answer.output)
+    if answer.notice:
+        sys.stderr.write(f"{answer.notice}\n")
+    if answer.value:
+        write(os.environ["ROTA_RESULT_FILE"], answer.value)
+    if answer.kind == "success":
+        return 0
+    said = json.dumps({"error": answer.error, "final": answer.final or answer.kind == "rejected"})
+    write(f"{os.environ['ROTA_WORKSPACE']}/{ERROR_FILE}", said)
+    return answer.exit_code or 1
+
+
+def run(name: str) -> Answer:
+    import django
+
+    django.setup()
+    from jobs.callables.taking import call_of
+
+    call = call_of(name, parameters, context_of)
+    return call if isinstance(call, Answer) else attempted(call)
+
+
+def parameters() -> dict[str, Any]:
+    return dict(json.loads(Path(os.environ["ROTA_PARAMETERS_FILE"]).read_text("utf-8")))
+
+
+def context_of(values: dict[str, Any]) -> Context:
+    cancelled = Cancelled()
+    return Context(
+        int(os.environ["ROTA_INSTANCE_ID"]),
+        int(os.environ["ROTA_ATTEMPT"]),
+        values,
+        cancelled,
+        lambda done, text: write(os.environ["ROTA_PROGRESS_FILE"], f"{done} text={text}"),
+        lambda: listen(cancelled),
+    )
+
+
+def listen(cancelled: Cancelled) -> None:
+    """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
+    signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
+
+
+def write(path: str, text: str) -> None:
+    """Whole or not at all: the runner looks whenever it likes."""
+    beside = Path(f"{path}.tmp")
+    beside.write_text(text, "utf-8", "backslashreplace")
+    beside.replace(path)
