@@ -152,6 +152,14 @@ def test_counted_backfill_is_open_to_all(scene, page):
     assert faults(page) == {}
 
 
+def test_chosen_callable_is_open_to_all(scene, page):
+    page.goto(f"{scene.service.address}/jobs/new/")
+    page.get_by_role("radio", name="Python callable").check()
+    page.select_option("[name=callable]", "jobs.examples.jobs.port_answers")
+    page.locator("[name='parameter:host']").wait_for()
+    assert faults(page) == {}
+
+
 def test_open_menu_and_help_are_open_to_all(scene, page):
     page.goto(scene.service.address)
     page.locator(".user summary").click()
