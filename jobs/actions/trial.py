@@ -39,9 +39,7 @@ def try_job(raw: Mapping[str, Any], *, actor: str, now: datetime, of: int | None
         with transaction.atomic():
             job = _copy(_trial_of(raw, of, now), actor=actor, now=now)
             values = values_for_run(job, None)
-            instance = wishes.submit(
-                job, cause=Instance.Cause.MANUAL, actor=actor, now=now, parameter_values=values
-            )
+            instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now, parameter_values=values)
     except Job.DoesNotExist:
         raise NotFound("job", of) from None
     except IntegrityError:
