@@ -151,8 +151,8 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
     new = {name: posted.get(name, stored[name]) for name in FIELDS}
     if new["when"] != "after":
         new["depends_on"] = ""
-    if new["runs"] == "callable" != stored["runs"]:
-        # What is not asked for a callable must not stay from what ran before.
+    if new["runs"] == "callable":
+        # What is not asked for a callable must not stay from what ran before, or from before it shared its process.
         not_asked = ("python_version", "requirements", *OF_A_PROCESS)
         new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
     changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
@@ -207,8 +207,9 @@ def stored_texts(job: Job) -> dict[str, str]:
         "depends_on": "\n".join(names[upstream] for upstream in raw["depends_on"] if upstream in names),
         **{name: ", ".join(map(str, raw[name])) for name in LISTS},
         "requirements": "\n".join(raw["requirements"]),
-        "parameter_values": written(masked(raw["parameter_values"])) if raw["parameter_values"] else "",
         "environment": environment_text(dict.fromkeys(raw["environment"], MASK)),
+        "parameters": written(raw["parameters"]) if raw["parameters"] else "",
+        "parameter_values": written(masked(raw["parameter_values"])) if raw["parameter_values"] else "",
         "secrets": text_of_uses(raw["secrets"]),
         "timezone": raw["timezone"] or settings.DEFAULT_TIME_ZONE,
         "priority": Job.Priority(job.priority).label,

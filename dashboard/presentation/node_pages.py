@@ -200,10 +200,10 @@ def _kept(node: Node) -> list[Fact]:
         return []
     most = f"at most {amounts.size(settings.KEEP_RUNS_MB * MEGABYTE)}" if settings.KEEP_RUNS_MB else "no bound"
     facts = [
-        Fact("Run directories", amounts.size(kept.runs_bytes), note=f"of ended runs; {most}"),
-        Fact("Looked over", at=datetime.fromisoformat(kept.swept_at)),
+        Fact("Ended runs take", amounts.size(kept.runs_bytes), note=most),
+        Fact("Cleaned up", at=datetime.fromisoformat(kept.swept_at)),
     ]
     if kept.removed_at:
         removed = f"{kept.removed.get('instances', 0):,} runs, {amounts.size(kept.removed.get('bytes', 0))}"
-        facts += [Fact("Last removed", removed), Fact("Removed", at=datetime.fromisoformat(kept.removed_at))]
+        facts += [Fact("Last removed", removed), Fact("Removed them", at=datetime.fromisoformat(kept.removed_at))]
     return facts

@@ -44,14 +44,22 @@ def _timeout(instance: Instance, latest: Attempt | None) -> str:
     said = _reason(instance) if instance.error else "it ran longer than its time limit and was ended."
     count = latest.descendants_ended if latest else 0
     others = f" The {count} processes that it had started were ended with it." if count > 1 else ""
-    return f"Timed out: {said}{others}"
+    return f"Timed out: {said}{others}{_goes_on(latest)}"
 
 
 def _cancelled(instance: Instance, latest: Attempt | None) -> str:
     by = f" by {instance.cancel_requested_by}" if instance.cancel_requested_by else ""
     if latest is None:
         return f"Cancelled{by} before it started."
+    if latest.abandoned_at:
+        return f"Cancelled{by}.{_goes_on(latest)}"
     return f"Cancelled{by}; no process of it is left."
+
+
+def _goes_on(latest: Attempt | None) -> str:
+    if latest is None or latest.abandoned_at is None:
+        return ""
+    return " Its thread could not be ended: until it returns by itself, what it holds is not free."
 
 
 def _skipped(instance: Instance, _: Attempt | None) -> str:

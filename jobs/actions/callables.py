@@ -35,20 +35,26 @@ class Place:
         return 1 if self.model == ExecutionModel.PROCESS else 0
 
 
+# Of what is refused anyway: whether it needs a core nobody can say.
+UNKNOWN = Place(ExecutionModel.ASYNC)
+
+
 def read_place(reader: Reader, kind: str, body: str, before: JobSpec | None) -> Place:
     """Scripts and commands have a process of their own; of a callable the code says it.
 
     What is gone from the code is refused, but for an edit (of `before`) that leaves it alone.
     """
-    if kind != Job.Kind.CALLABLE or not body:
+    if kind != Job.Kind.CALLABLE:
         return Place()
+    if not body:
+        return UNKNOWN
     found = registry.get(body)
     if found is not None:
         return Place.of(found)
     if before is not None and (before.kind, before.body) == (kind, body):
         return Place(before.execution_model)
     reader.refuse("callable", "the name of a callable", f"callable is {shown(body)}, but {_hint(body)}")
-    return Place()
+    return UNKNOWN
 
 
 def refuse_what_is_shared(reader: Reader, spec: JobSpec) -> None:

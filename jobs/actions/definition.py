@@ -131,6 +131,8 @@ def edited(spec: JobSpec, patch: Mapping[str, Any]) -> dict[str, Any]:
         raw |= dict.fromkeys((*BODIES, "kind"))
         if spec.kind == Job.Kind.CALLABLE or patch.get("callable"):  # it takes what its signature says
             raw |= dict.fromkeys(("parameters", "parameter_values"))
+        if patch.get("callable"):  # it has the project's packages
+            raw |= dict.fromkeys(("python_version", "requirements"))
         raw["cpu_cores_required"] = spec.cores or None  # none is right for what shares a process, and for nothing else
     if patch.get("schedule_type", raw["schedule_type"]) != raw["schedule_type"]:
         raw |= dict.fromkeys(OF_TYPE)

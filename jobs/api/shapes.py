@@ -121,6 +121,7 @@ def attempt_shape(attempt: Attempt) -> dict[str, Any]:
         "cpu_seconds": attempt.cpu_seconds,
         "peak_memory_bytes": attempt.peak_memory_bytes,
         "descendants_ended": attempt.descendants_ended,
+        "abandoned_at": iso(attempt.abandoned_at),
         "progress": progress_shape(attempt),
         "result": json.loads(attempt.result) if attempt.result else None,
     }

@@ -15,7 +15,7 @@ from contextvars import Context as Variables
 from functools import partial
 from typing import Any
 
-from jobs.callables import process, streams
+from jobs.callables import children, process, streams
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.coroutines import Coroutines
 from jobs.callables.hosted import Hosted
@@ -33,6 +33,7 @@ def main(fd: int, service: int) -> None:
     """`fd`: the socket; `service`: process id of the service, which this process does not outlive."""
     process.begin(service)
     process.keep_exits()
+    children.mark()
     streams.install()
     process.load_project()
     Host(Link(fd)).run()
@@ -121,6 +122,7 @@ class Host:
             self._clerk.put(partial(self._ended, hosted, lambda: never))
         elif hosted.ask_to_end(why):
             if hosted.spec.hosted == "async":
+                hosted.notice(f"{why.error}: its task is cancelled")
                 self._coroutines.end(hosted)
             elif why is not STOPPED:
                 self._clerk.put(partial(self._abandon, hosted, why))
@@ -134,6 +136,7 @@ class Host:
             return
         if not self._attempts:
             self._watchdog.needed.clear()
+        end_children(hosted)
         if hosted.abandoned:
             hosted.release()
             self._link.send(released=hosted.token)
@@ -146,6 +149,7 @@ class Host:
     def _abandon(self, hosted: Hosted, why: EndedByUs) -> None:
         if hosted.token in self._attempts:
             hosted.abandoned = True
+            end_children(hosted)  # it may be what its thread waits for
             result = hosted.abandon(Answer(why.kind, why.error))
             self._link.send(abandoned=hosted.token, result=result.to_json())
 
@@ -192,6 +196,11 @@ class Host:
         self._clerk.put(partial(os._exit, 0))
         self._clerk.join(LAST_WRITES_SECONDS)
         os._exit(0)
+
+
+def end_children(hosted: Hosted) -> None:
+    if hosted.has_children and (count := children.end(hosted.token)):
+        hosted.notice(f"processes that it had started were ended: {count}")
 
 
 class Clerk(threading.Thread):

@@ -43,7 +43,7 @@ def call(program: Program, env: Mapping[str, str]) -> NoReturn:
     fresh.set_environment(env)
     fresh.set_signals()
     fresh.open_streams(unbuffered=True)
-    sys.argv = [program.checked]
+    sys.argv = program.argv[1:]
     os.close(ERROR_FD)
     code = 1
     try:

@@ -16,6 +16,12 @@ from jobs.execution.logwriter import STDERR, STDOUT
 
 
 class Printing(Protocol):
+    """An attempt. `has_children`: it has started processes."""
+
+    has_children: bool
+
+    @property
+    def token(self) -> str: ...
     def print(self, stream: int, data: bytes) -> bool: ...
     def flush(self, stream: int) -> None: ...
 

@@ -73,13 +73,13 @@ def conditions_of(path: Path | str) -> Conditions | None:
 def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
     workspace = f"{path}/{WORK}"
     try:
-        argv = program_of(spec, path).argv
+        argv = [spec.body] if spec.hosted else program_of(spec, path).argv
     except StartError:  # its file is gone, by which it was decided how to run it
         argv = [spec.body]
-    given = _environment(spec, path)
+    given = {} if spec.hosted else _environment(spec, path)
     return Conditions(
         argv=tuple(map(_text, argv)),
-        working_directory=_text(spec.working_directory or workspace),
+        working_directory="" if spec.hosted else _text(spec.working_directory or workspace),
         variables=tuple(sorted(_variables(given, spec.secrets), key=lambda variable: variable.name)),
         cores=None if spec.cores is None else tuple(spec.cores),
         nice=spec.nice,

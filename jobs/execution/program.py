@@ -53,7 +53,7 @@ def program_of(spec: Spec, rundir_path: str) -> Program:
     if spec.kind == "script_path":
         return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
     if spec.kind == "callable":
-        return interpreted(spec, CALLER)
+        return Program(spec.interpreter, [spec.interpreter, CALLER, spec.body], CALLER)
     raise StartError(spec.kind, "is no kind of job; expected script, script_path, command or callable")
 
 

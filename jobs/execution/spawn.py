@@ -42,24 +42,6 @@ def prctl(option: int, value: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def lower_oom_score() -> int | None:
-    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
-    back; None where only root may do this.
-    """
-    try:
-        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
-    except PermissionError:
-        return None
-    try:
-        before = int(os.read(fd, 16))
-        os.write(fd, OOM_SCORE)
-    except PermissionError:
-        return None
-    finally:
-        os.close(fd)
-    return before
-
-
 def pin(cores: list[int]) -> None:
     """Pin this process, and so what it forks from now on, to `cores`. StartError if they cannot be had."""
     try:
@@ -161,6 +143,24 @@ def default_signals() -> None:
         if signal.getsignal(number) is not signal.SIG_DFL:
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def lower_oom_score() -> int | None:
+    """Make the kernel choose others first when memory runs out. Returns the score from before, which the job gets
+    back; None where only root may do this.
+    """
+    try:
+        fd = os.open(OOM_SCORE_FILE, os.O_RDWR | os.O_CLOEXEC)  # not even this, since we are undumpable
+    except PermissionError:
+        return None
+    try:
+        before = int(os.read(fd, 16))
+        os.write(fd, OOM_SCORE)
+    except PermissionError:
+        return None
+    finally:
+        os.close(fd)
+    return before
 
 
 def set_oom_score(value: int | None) -> None:

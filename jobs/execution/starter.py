@@ -96,7 +96,7 @@ class Starter:
             return
         line, why_cold = self._line_for(wanted, reason)
         try:
-            prepare(self._runs, launch, self._environment(launch), self._python, self._cgroups, why_cold)
+            prepare(self._runs, launch, self._env_of(launch), self._python, self._cgroups, why_cold)
         except EnvironmentFileError as error:
             self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:
@@ -105,6 +105,10 @@ class Starter:
             self._give_up(launch, OutcomeKind.LOST, f"could not be started: no run directory: {error}")
         else:
             line.add(wanted)
+
+    def _env_of(self, launch: Launch) -> Mapping[str, str]:
+        """What runs in a host shares that one's."""
+        return {} if launch.hosted else self._environment(launch)
 
     def _line_for(self, wanted: Wanted, reason: str) -> tuple[Line | Hosts, str]:
         """Whom to ask, and why it will start cold where that is sure. A warm launcher's runner sees to the rest."""

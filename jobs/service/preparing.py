@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -18,8 +18,6 @@ from jobs.service.clock import utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.store.environments import declared_by
 
-log = logging.getLogger(__name__)
-
 
 class Preparing:
     def __init__(self, environments: Environments, mailbox: Mailbox, go: Callable[[Launch], None]) -> None:
@@ -27,6 +25,7 @@ class Preparing:
         self._environments = environments
         self._mailbox = mailbox
         self._go = go
+        self._gate = threading.Lock()  # what is passed on is no longer ours to cancel, and the other way round
         self._looking: dict[str, Launch] = {}  # by token, what is launched when its script has been read
 
     def see_to(self, wanted: Iterable[Prepare | Unprepare]) -> None:
@@ -53,14 +52,16 @@ class Preparing:
         elif not declared.path and (given := self._environments.take(declared.name, launch.token)):
             self._go(in_environment(launch, given))
         else:
-            self._looking[launch.token] = launch
+            with self._gate:
+                self._looking[launch.token] = launch
             name = _name(launch.token)
             self._environments.prepare(name, declared.read, partial(self._looked, launch.token))
 
     def cancel(self, ref: AttemptRef) -> bool:
         """Whether it had not been launched yet, and is not launched any more."""
-        if self._looking.pop(ref.token, None) is None:
-            return False
+        with self._gate:
+            if self._looking.pop(ref.token, None) is None:
+                return False
         self._environments.unprepare(_name(ref.token))
         outcome = Outcome(OutcomeKind.CANCELLED, utc_now(), error="was cancelled before it was started")
         self._mailbox.put(Ended(ref.instance_id, ref.token, outcome))
@@ -71,15 +72,17 @@ class Preparing:
 
     def begin_anew(self) -> None:
         """The engine that asked before has been replaced by another one. What is launched is launched all the same."""
-        self._environments.unprepare_all(but=[_name(token) for token in self._looking])
+        with self._gate:
+            self._environments.unprepare_all(but=[_name(token) for token in self._looking])
 
     def _looked(self, token: str) -> None:
         """Called by a thread of the environments."""
         given = self._environments.take(_name(token), token)
-        launch = self._looking.pop(token, None)
+        with self._gate:
+            launch = self._looking.pop(token, None)
+            if launch is not None and given is not None:
+                self._go(in_environment(launch, given))
         self._environments.unprepare(_name(token))
-        if launch is not None and given is not None:
-            self._go(in_environment(launch, given))
 
 
 def in_environment(launch: Launch, given: Given) -> Launch:

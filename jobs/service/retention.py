@@ -23,6 +23,8 @@ HISTORY_EVERY_SECONDS = 3600.0
 ALL_EVERY_SECONDS = 86_400.0
 # As long as a portion takes: pages get to write in between.
 REST_SECONDS = 0.02
+# A huge directory takes longer to remove than anybody waits for a stop; the next look finds what is left of it.
+STOP_SECONDS = 5.0
 
 
 class Closing(Exception):
@@ -49,7 +51,7 @@ class Retention:
     def close(self) -> None:
         self._closing.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(STOP_SECONDS)
 
     def _work(self) -> None:
         wait = FIRST_AFTER_SECONDS

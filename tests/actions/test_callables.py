@@ -54,6 +54,7 @@ def test_an_unknown_name_is_refused_with_near_ones(callables):
     name = callables["thread"]
     assert f"did you mean {name}?" in refused(name.replace("in_thread", "in_thraed"))["callable"]
     assert callables["async"] in refused("elsewhere.jobs.other")["callable"]
+    assert set(refused("elsewhere.jobs.other", cpu_cores_required=0)) == {"callable"}
 
 
 def test_where_nothing_is_registered_it_says_how(monkeypatch):
@@ -124,3 +125,16 @@ def test_one_that_is_gone_may_be_edited_but_not_chosen(callables, monkeypatch):
     after = read_job(edited(before, {"description": "old"}), capacity=ROOM, now=NOW, before=before)
     assert (after.description, after.execution_model, after.cores) == ("old", "async", 0)
     assert "callable" in refused(callables["thread"], before)
+
+
+def test_a_callable_has_the_packages_of_the_project(callables):
+    sentences = refused(callables["process"], python_version="3.12", requirements=["rich"])
+    assert set(sentences) == {"python_version", "requirements"}
+    assert "a callable runs with the project's own packages" in sentences["requirements"]
+
+
+def test_an_edit_to_a_callable_takes_no_packages_along(callables):
+    raw = {"name": "a", "command": "true", "requirements": ["rich"], "python_version": "3.12"}
+    before = read_job(raw, capacity=ROOM, now=NOW)
+    after = read_job(edited(before, {"callable": callables["process"]}), capacity=ROOM, now=NOW, before=before)
+    assert (after.python_version, after.requirements) == ("", ())

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser
 from dashboard.models import BulkOperation
 from jobs import actions
 from jobs.core.states import TERMINAL
-from jobs.models import Backfill, Instance, Job, Limit
+from jobs.models import Backfill, Instance, Job, Limit, Secret
 from tests.api.site import sign_in
 from tests.fixtures.chromium import launched, opened
 from tests.service.conftest import ROOT, Home, default_file, migrated_file
@@ -60,6 +60,8 @@ class Service:
             actions.delete_job(job_id, actor="test", now=now, release=True)
         for limit_id in Limit.objects.values_list("pk", flat=True):
             actions.delete_limit(limit_id, actor="test", now=now)
+        for secret_id in Secret.objects.values_list("pk", flat=True):
+            actions.delete_secret(secret_id, actor="test", now=now)
         BulkOperation.objects.all().delete()
         get_user_model().objects.all().delete()
 

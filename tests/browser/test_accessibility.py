@@ -40,6 +40,7 @@ PAGES = {
     "new job": "/jobs/new/",
     "edit job": "/jobs/{job}/edit/",
     "delete job": "/jobs/{job}/delete/",
+    "run with": "/jobs/{job}/run-with/",
     "workflow": "/workflows/{job}/",
     "job in a workflow": "/jobs/{load}/",
     "backfills": "/jobs/{job}/backfill/",
@@ -51,6 +52,8 @@ PAGES = {
     "nodes": "/nodes/",
     "node": "/nodes/{node}/",
     "limits": "/limits/",
+    "secrets": "/secrets/",
+    "secret": "/secrets/new/",
     "forecast": "/forecast/",
     "what if": "/forecast/?window=hours&job=nightly&cores=2",
     "operation": "/instances/operations/{operation}/",
@@ -75,6 +78,7 @@ def scene(browser: Browser, started: Service, django_db_blocker: Any) -> Iterato
     """Jobs and instances in all states."""
     with at_home(started, django_db_blocker):
         now = timezone.now()
+        actions.create_secret({"name": "stripe", "value": "s3cr3t-1"}, actor="admin", now=now)
         ids = {"failed": started.submit(TALKS, "failing <b>"), "running": started.submit(SLEEP, "sleeper")}
         wanted = {ids["failed"]: "failed", ids["running"]: "running"}
         until(lambda: started.home.statuses() == wanted)
@@ -146,6 +150,14 @@ def test_counted_backfill_is_open_to_all(scene, page):
     page.get_by_label("Last date").fill("2026-01-31")
     page.get_by_role("button", name="Count the dates").click()
     page.get_by_text("The window holds 31 dates").wait_for()
+    assert faults(page) == {}
+
+
+def test_chosen_callable_is_open_to_all(scene, page):
+    page.goto(f"{scene.service.address}/jobs/new/")
+    page.get_by_role("radio", name="Python callable").check()
+    page.select_option("[name=callable]", "jobs.examples.jobs.port_answers")
+    page.locator("[name='parameter:host']").wait_for()
     assert faults(page) == {}
 
 

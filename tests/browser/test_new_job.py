@@ -5,6 +5,8 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.models import Instance, Job
+from jobs.store import secrets
+from jobs.store.specs import SecretUse
 
 
 def open_form(service, page, path="/jobs/new/"):
@@ -36,6 +38,23 @@ def test_only_the_chosen_inputs_are_shown(service, signed_in):
     assert not page.is_visible("[name=schedule_expression]")
     choose(page, "Cron")
     assert page.is_visible("[name=schedule_expression]")
+
+
+def test_secrets_are_given_in_rows(service, signed_in):
+    for name in ("stripe-key", "tls.pem"):
+        actions.create_secret({"name": name, "value": "s3cr3t-1"}, actor="admin", now=timezone.now())
+    job, page = make(secrets=["stripe-key"]), signed_in
+    open_form(service, page, f"/jobs/{job}/edit/")
+    page.get_by_text("Secrets", exact=True).click()
+    page.get_by_role("button", name="Give a secret").click()
+    row = page.get_by_role("group", name="Secret", exact=True).nth(1)
+    row.get_by_label("Secret", exact=True).select_option("tls.pem")
+    assert row.get_by_label("Variable").input_value() == "TLS_PEM"
+    row.get_by_label("as file").check()
+    page.get_by_role("button", name="Take out").first.click()
+    page.click("[data-submit]")
+    page.get_by_text("Saved.").wait_for()
+    assert secrets.uses_of(Job.objects.get(pk=job)) == (SecretUse("TLS_PEM", "tls.pem", as_file=True),)
 
 
 def test_preview_follows_what_is_typed(service, signed_in):
@@ -240,3 +259,19 @@ def test_error_is_linked_to_its_field(service, signed_in, width):
 
 def answered_well(route):
     route.fulfill(response=route.fetch(), status=200)
+
+
+def test_callable_is_chosen_with_its_parameters_and_runs(service, signed_in):
+    page = signed_in
+    open_form(service, page)
+    choose(page, "Python callable")
+    page.select_option("[name=callable]", "jobs.examples.jobs.folder_size")
+    page.locator("[name='parameter:largest']").fill("1")
+    assert page.input_value("[name=name]") == "folder-size"
+    assert page.input_value("[name=cpu_cores_required]") == "0"
+    assert not page.is_visible("#fold-run")
+    page.get_by_role("button", name="Run it now").click()
+    page.locator("h1", has_text="folder-size").wait_for()
+    instance = Instance.objects.select_related("job").latest("pk")
+    assert (instance.job.execution_model, instance.job.parameter_values) == ("thread", {"largest": 1})
+    service.until(instance.pk, "success")

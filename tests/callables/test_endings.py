@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from jobs.execution import hostseats
 from jobs.execution.launch import Abandoned, Ended
 from jobs.execution.tree import process
 from tests.execution.running import is_alive
@@ -106,6 +107,28 @@ def test_what_has_not_begun_behind_a_blocker_begins_elsewhere(alone, free):
     assert not ends(alone, ref)
 
 
+def test_one_that_lets_no_thread_go_on_is_left_alone_and_ended(alone, free, monkeypatch):
+    """Nothing in its host can say so, nor pass on a wish: the service sees that it does not answer."""
+    monkeypatch.setattr(hostseats, "ANSWER_SECONDS", 0.5)
+    alone.outcome(alone.run("async_ends", how="value"))
+    ref = alone.waits("async_hogs", free, grace=0.1)
+    behind = [alone.run("async_ends", how="value"), alone.run("thread_ends", how="value")]
+    for one in behind:
+        assert alone.outcome(one).kind == "success"
+    assert not ends(alone, ref)
+    alone.executor.cancel(ref)
+    assert alone.outcome(ref).kind == "cancelled"
+    assert "in async_hogs" in alone.said()
+
+
+def test_cancelled_behind_a_blocker_does_not_begin_elsewhere(alone, free):
+    alone.waits("async_blocks", free)
+    behind = alone.run("async_waits", path=str(free))
+    alone.executor.cancel(behind)
+    assert alone.outcome(behind).kind == "cancelled"
+    assert alone.outcome(behind).error == "was cancelled before it was started"
+
+
 def test_segfault_costs_its_host_and_nothing_else(alone, free):
     script = alone.launch(f"until [ -e '{free}' ]; do sleep 0.01; done", 999)
     other = alone.waits("async_waits", free)
@@ -117,6 +140,29 @@ def test_segfault_costs_its_host_and_nothing_else(alone, free):
     assert alone.outcome(alone.run("async_ends", how="value")).kind == "success"
     free.touch()
     assert alone.outcome(script).kind == "success"
+
+
+def test_process_that_it_left_ends_with_it(shared, free):
+    free.touch()
+    ref = shared.run("thread_starts", path=str(free))
+    assert shared.outcome(ref).kind == "success"
+    assert "processes that it had started were ended: 1" in shared.text(ref)
+    assert not is_alive(int(shared.text(ref).split()[0]))
+
+
+def test_process_that_it_waits_for_ends_with_it(shared):
+    ref = shared.waits("async_runs")
+    pid = int(until(lambda: shared.text(ref).split()[1:])[0])
+    shared.executor.cancel(ref)
+    assert shared.outcome(ref).kind == "cancelled"
+    assert not is_alive(pid)
+
+
+def test_thread_that_waits_for_a_process_is_free_when_that_is_ended(shared):
+    ref = shared.waits("thread_runs")
+    shared.executor.cancel(ref)
+    assert abandonment(shared, ref).outcome.kind == "cancelled"
+    assert until(lambda: ends(shared, ref))
 
 
 def test_killed_host_leaves_no_process(alone, free):

@@ -168,6 +168,13 @@ def test_ended_instance_says_why(visitor, status, fields, sentence):
     assert "Retry" in shown
 
 
+def test_abandoned_thread_is_told(visitor):
+    instance = end(make_running(make_job(), make_node()), "cancelled")
+    instance.attempts.update(abandoned_at=instance.ended_at)
+    shown = text(visitor, f"/instances/{instance.pk}/")
+    assert "Cancelled. Its thread could not be ended: until it returns by itself, what it holds is not free." in shown
+
+
 def test_running_instance_can_be_cancelled(visitor):
     instance = make_running(make_job(), make_node())
     shown = html(visitor, f"/instances/{instance.pk}/")
@@ -222,9 +229,9 @@ def test_node_tells_what_its_runs_take(visitor, settings):
     )
     keeping.write(settings.DATA_DIR, kept)
     shown = text(visitor, f"/nodes/{node.pk}/")
-    assert "Run directories 5.0 MB of ended runs" in shown
+    assert "Ended runs take 5.0 MB at most" in shown
     assert "Last removed 1,200 runs, 1.0 MB" in shown
-    assert "Run directories" not in text(visitor, f"/nodes/{make_node('other').pk}/")
+    assert "Ended runs take" not in text(visitor, f"/nodes/{make_node('other').pk}/")
 
 
 def test_facts_tell_what_was_measured(visitor):

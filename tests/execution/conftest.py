@@ -31,7 +31,7 @@ def attempt(launcher, tmp_path):
     """Start an attempt: attempt("echo hi", timeout_seconds=3) -> Running."""
     started = []
 
-    def start(body="true", kind="command", path=None, wanted=True, **fields):
+    def start(body="true", kind="command", path=None, wanted=True, given=(), **fields):
         token = uuid.uuid4().hex
         path = Path(path or tmp_path / "runs" / token[:8])
         path.mkdir(parents=True)
@@ -48,7 +48,7 @@ def attempt(launcher, tmp_path):
             rundir.write_json(SPEC, spec.to_json())
         if not wanted:
             (path / CANCEL).touch()
-        reply, (pidfd, notes) = launcher.ask(path)
+        reply, (pidfd, notes) = launcher.ask(path, given)
         running = Running(path, reply["pid"], pidfd, notes, token)
         started.append(running)
         return running

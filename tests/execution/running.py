@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jobs.execution import log
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, RESULT, STARTED, RunDir
+from jobs.execution.secrets import sealed
 from jobs.execution.spec import Result
 from jobs.execution.tree import marked, process
 from tests.waiting import DEADLINE_SECONDS, until
@@ -32,8 +33,11 @@ class RealLauncher:
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=errors, start_new_session=True,
             )  # fmt: skip
 
-    def ask(self, path):
-        self.socket.send(os.fsencode(path))
+    def ask(self, path, secrets=()):
+        given = [sealed(secrets)] if secrets else []
+        socket.send_fds(self.socket, [os.fsencode(path)], given)
+        for fd in given:
+            os.close(fd)
         data, fds, _, _ = socket.recv_fds(self.socket, 4096, 2)
         return json.loads(data), fds
 

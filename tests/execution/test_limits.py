@@ -1,5 +1,6 @@
 """What a job takes on before it begins: its place at cores and disk, the size of its files, its user."""
 
+import hashlib
 import os
 import pwd
 import shutil
@@ -13,6 +14,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import limits, prepare
 from jobs.execution.limits import User, user_of
 from jobs.execution.program import StartError
+from jobs.execution.secrets import GivenSecret
 from tests.execution.node import Node
 from tests.execution.running import is_alive, until
 
@@ -113,6 +115,15 @@ def test_users_workspace_is_its_own_and_the_rest_is_closed(attempt, open_folder)
         "for name in .. ../job $0; do test -w $name && echo $name can be written; done; exit 0\n"
     )
     assert run(attempt, body, "script", path=open_folder / "run", run_as=NOBODY).split() == [NOBODY, NOBODY, "touch"]
+
+
+@only_root
+def test_files_of_secrets_are_the_users(attempt, open_folder):
+    body = 'cd "${KEY%/*}"; stat -c "%U %a" . KEY; sha256sum < KEY | cut -c 1-8; ls -A | wc -l'
+    key = GivenSecret("KEY", "s3cr3t-1", as_file=True, name="key")
+    text = run(attempt, body, path=open_folder / "run", run_as=NOBODY, given=[key], secrets={"KEY": "key"})
+    digest = hashlib.sha256(b"s3cr3t-1").hexdigest()[:8]
+    assert text.split() == [NOBODY, "700", NOBODY, "400", digest, "1"]
 
 
 @only_root

@@ -32,6 +32,7 @@ class AttemptAnswer(Schema):
     cpu_seconds: float | None
     peak_memory_bytes: int | None
     descendants_ended: int
+    abandoned_at: Moment | None
     progress: ProgressAnswer | None
     result: Any
 

@@ -229,6 +229,41 @@ def thread_starts(path: str, seconds: int = FOREVER) -> None:
 
 
 @job(model="thread")
+def thread_runs() -> int:
+    print("waiting")
+    return subprocess.run(["sleep", str(FOREVER)]).returncode
+
+
+@job
+async def async_runs() -> None:
+    print("waiting")
+    process = await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)
+    print(process.pid)
+    await process.wait()
+
+
+@job
+async def async_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job(model="process")
+def process_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job(model="process", pooled=True)
+def pooled_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job
+async def async_hogs(path: str) -> None:
+    print("waiting")
+    sum(range(10**11))  # in C, without ever letting another thread go on
+
+
+@job(model="thread")
 def thread_in_thread() -> None:
     inner = threading.Thread(target=print, args=("nobody's line",))
     inner.start()
