@@ -34,7 +34,8 @@ TEXTS = (
     "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "kill_grace_seconds", "notify_email",
     "notify_webhook", "keep_workspace", "priority", "tags", "environment", "secrets", "tenant", "deadline_seconds",
     "start_deadline_seconds", "max_running", "rates", "retry_only_exit_codes", "retry_never_exit_codes",
-    "pause_after_failures", "parameter_values", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
+    "pause_after_failures", *RUN_FIELDS, *KEEPING_FIELDS, "python_version", "requirements",
+    "parameters", "parameter_values",
 )  # fmt: skip
 UPSTREAMS = ("depends_on", "upstream_rule", "not_before")
 # When a job with upstreams runs, in words.
@@ -53,6 +54,7 @@ FOLDS = {
     "secrets": ("secrets",),
     "limits": ("max_running", "rates", "tenant", "deadline_seconds", "start_deadline_seconds"),
     "packages": ("python_version", "requirements"),
+    "parameters": ("parameters", "parameter_values"),
     "run": RUN_FIELDS,
     "wrong": (
         "max_retries", "retry_delay_seconds", "retry_max_delay_seconds", "retry_jitter", "retry_only_exit_codes",
@@ -99,7 +101,6 @@ LABELS = {
     "script_path": "Path of the script",
     "command": "Command",
     "callable": "Callable",
-    "parameter_values": "Values of parameters",
     "name": "Name",
     "description": "Description",
     "cpu_cores_required": "Cores",
@@ -121,6 +122,8 @@ LABELS = {
     "notify_email": "E-mail when it fails",
     "notify_webhook": "Webhook when it fails",
     "python_version": "Python version",
+    "parameters": "Parameters",
+    "parameter_values": "Values of parameters",
     "requirements": "Packages",
     "start": "How it starts",
     "working_directory": "Working directory",

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from jobs.actions.answers import NotFound, Refused, Submitted
 from jobs.actions.capacity import largest_capacity
 from jobs.actions.definition import edited, spec_of
+from jobs.actions.parameters import values_for_run
 from jobs.actions.reading import shown
 from jobs.actions.submission import read_job
 from jobs.actions.timing import TIMING_FIELDS
@@ -37,7 +38,8 @@ def try_job(raw: Mapping[str, Any], *, actor: str, now: datetime, of: int | None
     try:
         with transaction.atomic():
             job = _copy(_trial_of(raw, of, now), actor=actor, now=now)
-            instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now)
+            values = values_for_run(job, None)
+            instance = wishes.submit(job, cause=Instance.Cause.MANUAL, actor=actor, now=now, parameter_values=values)
     except Job.DoesNotExist:
         raise NotFound("job", of) from None
     except IntegrityError:

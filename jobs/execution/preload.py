@@ -57,7 +57,7 @@ def loading(recorder: Recorder, path: list[str], wished: list[str]) -> Iterator[
     sys.dont_write_bytecode = False
     shelf = recorder.shelf()
     fresh.note(path, shelf)
-    shelf.begin()
+    shelf.begin(path[1:])
     gc.collect()
     gc.freeze()
 

@@ -50,10 +50,11 @@ def run(path: str, notes: int, given: int | None = None) -> None:
 def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | None, Result, Callable[[], bool]]:
     """Whatever goes wrong in here, the attempt gets a result, and nothing of it is left alive nor of its secrets."""
     spec = attempt = None
-    mask = Mask(())
+    mask, folder = Mask(()), ""
     try:
         spec = Spec.from_json(rundir.read_json(SPEC) or {})
         secrets = received(spec, given)
+        folder = secretfiles.folder_of(rundir.path) if secrets else ""  # now: a job may remove what leads there
         mask = Mask(one.value for one in secrets)
         attempt = Attempt(rundir, spec, notes, secrets, mask)
         return spec, attempt.run(), attempt.log.drop_oldest
@@ -67,8 +68,8 @@ def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | N
         result = Result(token, "lost", time.time(), sentence, started_at=started_at, node_refused=refused)
         return spec, result, lambda: False
     finally:
-        if given is not None:
-            secretfiles.take_back(rundir.path)
+        if folder:
+            secretfiles.remove(folder)
 
 
 def received(spec: Spec, given: int | None) -> list[GivenSecret]:

@@ -13,8 +13,9 @@ this imports would not be seen by the recorder that it is.
 import _frozen_importlib  # importlib itself is not loaded yet
 import _frozen_importlib_external as files
 import builtins
-import os
 import sys
+
+from jobs.execution.books import Book, Plan, folders_of, state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,19 +27,6 @@ if TYPE_CHECKING:
 machinery: "Any" = _frozen_importlib  # what of it is used here is no part of its interface
 STATIC_LOADERS = (machinery.BuiltinImporter, machinery.FrozenImporter)
 LOADERS = (*STATIC_LOADERS, files.SourceFileLoader, files.ExtensionFileLoader)
-
-
-class Book:
-    """A module on the shelf. `needs`: modules that it imported when it was run, by name; `aliases`: other names that it
-    gave to modules; `at_exit`: (function, arguments, keywords) that it registered.
-    """
-
-    def __init__(self) -> None:
-        self.module: Any = None
-        self.stamp: tuple[object, ...] = ()
-        self.needs: dict[str, Any] = {}
-        self.aliases: dict[str, Any] = {}
-        self.at_exit: list[tuple[Any, Any, Any]] = []
 
 
 class Recorder:
@@ -119,11 +107,8 @@ def put(book: Book, name: str) -> bool:
     spec = getattr(book.module, "__spec__", None)
     if spec is None or spec.name != name or name == "jobs" or name.startswith("jobs.execution"):
         return False
-    try:
-        book.stamp = stamp(spec.origin)
-    except OSError:
-        return False
-    return True
+    book.origin, book.stamp = spec.origin, state(spec.origin)
+    return book.stamp is not None
 
 
 class Shelf:
@@ -132,17 +117,29 @@ class Shelf:
         self._books = books
         self._given: dict[str, tuple[Any, int]] = {}  # module and how many names it had
 
-    def begin(self) -> None:
-        """From now on what is imported anew comes from here."""
+    def begin(self, path: list[str]) -> None:
+        """From now on what is imported anew comes from here. `path`: sys.path after a script's own folder."""
         import atexit
 
         atexit._clear()
         self._register = atexit.register
+        self._ways = (list(path), list(sys.meta_path), list(sys.path_hooks), *map(state, path))
+        self._note_packages()
         self.hide()
+        for book in self._books.values():
+            book.size = len(vars(book.module))
         for name in self.bare & sys.modules.keys() - {"sys", "builtins", "__main__"}:
             self._given[name] = (sys.modules[name], len(vars(sys.modules[name])))
         for loader in LOADERS:
             patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
+
+    def _note_packages(self) -> None:
+        modules = {**sys.modules, **{name: book.module for name, book in self._books.items()}}
+        self._folders = {name: folders for name, module in modules.items() if (folders := folders_of(module))}
+        for name, book in self._books.items():
+            package, _, child = name.rpartition(".")
+            if package in self._books and (other := vars(modules[package]).get(child, book.module)) is not book.module:
+                self._books[package].others[child] = other
 
     def hide(self) -> None:
         """Not a trace of what was imported. What has its modules already can go on with them."""
@@ -164,7 +161,7 @@ class Shelf:
     def _creating(self, create: "Step") -> "Step":
         def creating(*args: "Any") -> "Any":
             book = self._books.get(args[-1].name)
-            if book and book.stamp == stamp(args[-1].origin):
+            if book and book.stamp == state(args[-1].origin):
                 return book.module
             return create(*args)
 
@@ -183,16 +180,40 @@ class Shelf:
         """Do again what it did when it was run. False if it would get other modules today."""
         name = book.module.__spec__.name
         del self._books[name]  # a reload is one
-        self._given[name] = (book.module, len(vars(book.module)))
+        self._given[name] = (book.module, book.size)
+        self._give_at_once(book)
         for needed in book.needs:
             if needed not in sys.modules:
                 machinery._gcd_import(needed)
         if any(sys.modules.get(needed) is not module for needed, module in book.needs.items()):
             return False
         sys.modules.update(book.aliases)
+        self._finish(book)
+        return True
+
+    def _give_at_once(self, book: Book) -> None:
+        """Give all that `book` needs where it is sure that an import of each would find just that; else nothing."""
+        if (sys.path[1:], sys.meta_path, sys.path_hooks, *map(state, sys.path[1:])) != self._ways:
+            return
+        plan = Plan(self._books, self._folders, sys.path[0])
+        if not plan.fits(book):
+            return
+        for name, given in plan.begun.items():
+            del self._books[name]
+            self._given[name] = (given.module, given.size)
+            sys.modules[name] = given.module
+            sys.modules.update(given.aliases)
+        for name, given in plan.done:
+            parent, _, child = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], child, given.module)
+            self._finish(given)
+
+    def _finish(self, book: Book) -> None:
+        if book.others:  # to look costs a page
+            vars(book.module).update(book.others)
         for function, args, keywords in book.at_exit:
             self._register(function, *args, **keywords)
-        return True
 
 
 def attribute_of(name: str, module: object) -> "tuple[dict[str, Any], str] | None":
@@ -206,11 +227,3 @@ def patch(loader: "Any", create: "Step", execute: "Step") -> None:
     static = loader in STATIC_LOADERS
     loader.create_module = staticmethod(create) if static else create
     loader.exec_module = staticmethod(execute) if static else execute
-
-
-def stamp(origin: str | None) -> tuple[object, ...]:
-    """Tells a file from a later one at the same place; modules of the interpreter itself have no file."""
-    if origin is None or not origin.startswith("/"):
-        return (origin,)
-    found = os.stat(origin)  # noqa: PTH116 pathlib costs start-up
-    return (origin, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -27,6 +27,15 @@ def test_new_job_is_tried_as_a_copy():
     assert Instance.objects.get(pk=done.instance_id).status == "queued"
 
 
+def test_trial_without_a_needed_value_is_refused():
+    table = {"properties": {"table": {"type": "string"}}, "required": ["table"]}
+    with pytest.raises(InvalidInput, match="table has no value"):
+        attempt(NEW | {"parameters": table})
+    assert not Job.objects.exists()
+    attempt(NEW | {"parameters": table, "parameter_values": {"table": "a"}})
+    assert Instance.objects.get().parameter_values == {"table": "a"}
+
+
 def test_edit_is_tried_beside_the_job():
     job = make_job(environment={"KEY": "s3cret"}, **HOURLY)
     before = Job.objects.filter(pk=job.pk).values().get()

@@ -40,6 +40,7 @@ PAGES = {
     "new job": "/jobs/new/",
     "edit job": "/jobs/{job}/edit/",
     "delete job": "/jobs/{job}/delete/",
+    "run with": "/jobs/{job}/run-with/",
     "workflow": "/workflows/{job}/",
     "job in a workflow": "/jobs/{load}/",
     "backfills": "/jobs/{job}/backfill/",

@@ -10,7 +10,7 @@ from dashboard.presentation.parameters import PREFIX, parameter_fields
 from jobs import actions
 from jobs.actions import Problem
 from jobs.execution.masking import MASK
-from jobs.models import Instance
+from jobs.models import Instance, Job
 from tests.actions.places import NOW, make_job
 
 SCHEMA = {
@@ -141,3 +141,45 @@ def test_run_now_without_a_needed_value_asks_for_it(visitor, load):
     page = visitor.get(reverse("job", args=[load.pk])).content
     assert b"Run with" in page
     assert b"hush" not in page
+
+
+FORM = {"runs": "command", "command": "true", "name": "load", "when": "by_hand"}
+
+
+def test_form_declares_them(visitor):
+    texts = {"parameters": '{"properties": {"limit": {"type": "integer"}}}', "parameter_values": '{"limit": 3}'}
+    assert visitor.post(reverse("new-job"), FORM | texts).status_code == 302
+    job = Job.objects.get()
+    assert (job.parameters, job.parameter_values) == ({"properties": {"limit": {"type": "integer"}}}, {"limit": 3})
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "sentence"),
+    [
+        ("parameters", "{", "Parameters is no JSON: Expecting property name enclosed in double quotes in line 1"),
+        ("parameters", '{"a": 1, "a": 2}', "Parameters is no JSON: the name &quot;a&quot; is given twice"),
+        ("parameters", '{"properties": {"a": {"$ref": "b"}}}', "has &quot;$ref&quot;, which is not taken here"),
+        ("parameter_values", '{"a": NaN}', "is no JSON: NaN is no number of JSON"),
+        ("parameter_values", "[1]", "expected an object of values by the names of parameters"),
+        ("parameter_values", '{"a": 1}', "There is no parameter &quot;a&quot;; the job takes none."),
+    ],
+)
+def test_form_says_at_the_field_what_is_wrong(visitor, field, text, sentence):
+    answer = visitor.post(reverse("new-job"), FORM | {field: text})
+    assert answer.status_code == 422
+    content = answer.content.decode()
+    assert sentence in content
+    assert f'href="#f-{field}"' in content
+    assert 'id="fold-parameters" data-of-script data-parameters open' in content
+    assert not Job.objects.exists()
+
+
+def test_edit_that_leaves_them_changes_nothing(visitor, load):
+    page = visitor.get(reverse("edit-job", args=[load.pk]))
+    form = page.context["form"]
+    texts = {name: field.value.replace("\n", "\r\n") for name, field in form.fields.items()}
+    assert "hush" not in page.content.decode()
+    posted = texts | {"revision": form.revision, "seen": form.seen, "description": "New."}
+    visitor.post(reverse("edit-job", args=[load.pk]), posted)
+    load.refresh_from_db()
+    assert (load.description, load.parameters, load.parameter_values["password"]) == ("New.", SCHEMA, "hush")

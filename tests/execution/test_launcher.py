@@ -98,8 +98,9 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert "jobs.execution.runner" in names
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
-        for name in ("attempt", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending", "foldertree",
-                     "fresh", "inuse", "launcher", "limits", "logwriter", "markers", "mask", "masking", "moment",
-                     "mounts", "outputs", "preload", "program", "pump", "rundir", "runner", "samples", "secretfiles",
-                     "secrets", "shelf", "spawn", "spec", "titles", "tree", "undumpable", "usage", "verdict", "warm")
+        for name in ("attempt", "books", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending",
+                     "foldertree", "fresh", "inuse", "launcher", "limits", "logwriter", "markers", "mask", "masking",
+                     "moment", "mounts", "outputs", "preload", "program", "pump", "rundir", "runner", "samples",
+                     "secretfiles", "secrets", "shelf", "spawn", "spec", "titles", "tree", "undumpable", "usage",
+                     "verdict", "warm")
     }  # fmt: skip

@@ -25,3 +25,8 @@ def test_password_in_an_address_is_masked(password):
 @pytest.mark.parametrize("address", ["https://example.org:8080/a", "ssh://git@example.org/a", "mailto:a@example.org"])
 def test_address_without_a_password_is_shown(address):
     assert masked("REMOTE", address) == address
+
+
+def test_secret_within_json_is_masked():
+    assert masked("ROTA_PARAM_PLACE", '{"user": "a", "db_password" : "hush"}') == MASK
+    assert masked("ROTA_PARAM_PLACE", '{"user": "the password"}') == '{"user": "the password"}'

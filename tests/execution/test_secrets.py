@@ -19,6 +19,7 @@ from jobs.execution.mask import Mask
 from jobs.execution.program import StartError
 from jobs.execution.rundir import STARTED, RunDir
 from jobs.execution.secrets import GivenSecret, sealed, unsealed
+from jobs.execution.tree import marked
 from tests.execution.running import ROOT
 from tests.waiting import until
 
@@ -129,6 +130,18 @@ def test_files_of_a_killed_runner_go_when_it_is_settled(node):
     os.kill(node.runner_pid(ref), signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.LOST
     assert secret_folders(node) == []
+
+
+def test_files_go_though_the_run_directories_are_gone(node):
+    ref = node.launch('cat "$API_FILE"; exec sleep 60', secrets=(FILE,))
+    node.prints(ref, "********")
+    folder, runs = Path(secretfiles.folder_of(str(node.path(ref)))), node.data_dir / "runs"
+    runs.rename(node.data_dir / "moved")
+    assert folder.is_dir()
+    os.kill(marked(ref.token, None)[0].pid, signal.SIGKILL)
+    until(lambda: not folder.exists())
+    (node.data_dir / "moved").rename(runs)
+    node.outcome(ref)
 
 
 def test_service_that_opens_sweeps_what_nobody_settles(node):

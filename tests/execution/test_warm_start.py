@@ -221,3 +221,43 @@ def test_kernel_that_tells_less_of_a_process_starts_nothing_warm(monkeypatch):
     titles.stat_words.cache_clear()
     monkeypatch.setattr(titles, "open", lambda *_: io.BytesIO(b"1 (python) R 1 1"), raising=False)
     assert preload.why_never() == "this kernel lets no process say what it is: /proc/self/stat is not as in proc(5)"
+
+
+PACKAGE = "from .work import work\nfrom . import parts\nNAME = parts.NAME"
+
+
+@pytest.fixture
+def packaged(tmp_path, packages):
+    """A launcher that has a package loaded, and where that is."""
+    folder = packages / "pack"
+    folder.mkdir()
+    for name, text in {"__init__": PACKAGE, "work": "def work(): return 'works'", "parts": "NAME = 1"}.items():
+        (folder / f"{name}.py").write_text(text)
+    (packages / "outer.py").write_text("import json, pack")
+    with closing(Twice(tmp_path, ["outer"])) as twice:
+        yield twice, folder
+
+
+def test_function_named_like_its_module_stays_one(packaged):
+    twice, _ = packaged
+    assert seen_text(twice, "import outer, pack, sys\nprint(pack.work(), sys.modules['pack.work'])").startswith("works")
+    assert seen_text(twice, "import pack.parts\nprint(pack.work())") == "works\n"
+
+
+def test_changed_module_far_below_is_loaded_anew(packaged):
+    twice, folder = packaged
+    (folder / "parts.py").write_text("NAME = 'another'")
+    assert seen_text(twice, "import outer, pack\nprint(pack.NAME)") == "another\n"
+
+
+def test_new_module_in_a_package_is_found(packaged):
+    """As a package it comes before the module of its name."""
+    twice, folder = packaged
+    (folder / "parts").mkdir()
+    (folder / "parts/__init__.py").write_text("NAME = 'new'")
+    assert seen_text(twice, "import outer, pack\nprint(pack.NAME)") == "new\n"
+
+
+def test_module_beside_the_script_comes_before_one_far_below(packaged):
+    twice, _ = packaged
+    assert seen_text(twice, "import outer, pack\nprint(pack.NAME)\n### pack.py\nNAME = 'own'") == "own\n"
