@@ -53,6 +53,7 @@ def context_of(values: dict[str, Any]) -> Context:
         cancelled,
         lambda done, text: write(os.environ["ROTA_PROGRESS_FILE"], f"{done} text={text}"),
         lambda: listen(cancelled),
+        json.loads(Path(file).read_text("utf-8")) if (file := os.environ.get("ROTA_UPSTREAM_RESULTS")) else {},
     )
 
 

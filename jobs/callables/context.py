@@ -45,7 +45,8 @@ class Cancelled(CancellationToken):
 
 
 class Context:
-    """`attempt`: 1 for the first try. `parameters`: the values of this run, complete. `cancelled`: truthy from the
+    """`attempt`: 1 for the first try. `parameters`: the values of this run, complete. `upstream_results`: what the jobs
+    that it waits for gave, by their names, as JSON has it; none without such. `cancelled`: truthy from the
     moment at which it is to end; `cancelled.wait(seconds)` sleeps until then at most, `await cancelled` on a loop,
     `cancelled.check()` raises.
     """
@@ -58,11 +59,13 @@ class Context:
         cancelled: Cancelled,
         tell: Callable[[float, str], None],
         listen: Callable[[], None] = lambda: None,
+        upstream_results: Mapping[str, Any] | None = None,
     ) -> None:
         """listen: called when it is first asked whether it is cancelled."""
         self.instance_id = instance_id
         self.attempt = attempt
         self.parameters = dict(parameters)
+        self.upstream_results = dict(upstream_results or {})
         self._cancelled = cancelled
         self._tell = tell
         self._listen: Callable[[], None] | None = listen

@@ -122,6 +122,7 @@ class Host:
             self._clerk.put(partial(self._ended, hosted, lambda: never))
         elif hosted.ask_to_end(why):
             if hosted.spec.hosted == "async":
+                hosted.notice(f"{why.error}: its task is cancelled")
                 self._coroutines.end(hosted)
             elif why is not STOPPED:
                 self._clerk.put(partial(self._abandon, hosted, why))

@@ -14,7 +14,7 @@ from jobs.callables.context import Cancelled, Context
 from jobs.execution import claim, moment
 from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
 from jobs.execution.markers import WRITE_SECONDS, Markers, Progress
-from jobs.execution.rundir import CANCEL, PARAMETERS, RESULT, SPEC, STARTED, BrokenFileError, RunDir
+from jobs.execution.rundir import CANCEL, PARAMETERS, RESULT, SPEC, STARTED, UPSTREAMS, BrokenFileError, RunDir
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.verdict import EndedByUs
@@ -57,7 +57,10 @@ class Hosted:
 
     def context(self, parameters: dict[str, Any]) -> Context:
         spec = self.spec
-        return Context(spec.instance_id, spec.attempt, parameters, self.cancelled, self.progress)
+        given = upstreams_in(self._rundir)
+        return Context(
+            spec.instance_id, spec.attempt, parameters, self.cancelled, self.progress, upstream_results=given
+        )
 
     # --- its course ---
 
@@ -225,7 +228,16 @@ class Hosted:
 
 
 def parameters_in(rundir: RunDir) -> dict[str, Any]:
-    with os.fdopen(rundir.open(PARAMETERS, os.O_RDONLY), "rb") as file:
+    return read(rundir, PARAMETERS)
+
+
+def upstreams_in(rundir: RunDir) -> dict[str, Any]:
+    return read(rundir, UPSTREAMS) if rundir.has(UPSTREAMS) else {}
+
+
+def read(rundir: RunDir, name: str) -> dict[str, Any]:
+    """OSError or ValueError if it cannot be read."""
+    with os.fdopen(rundir.open(name, os.O_RDONLY), "rb") as file:
         return dict(json.load(file))
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from jobs.callables import process
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.context import Cancelled, Context
-from jobs.callables.hosted import parameters_in
+from jobs.callables.hosted import parameters_in, upstreams_in
 from jobs.callables.taking import call_of
 from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.spawn import (
@@ -86,7 +86,8 @@ def called(spec: Spec, rundir: RunDir, channel: socket.socket) -> tuple[Answer, 
         signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
 
     def context(values: dict[str, Any]) -> Context:
-        return Context(spec.instance_id, spec.attempt, values, cancelled, tell, listen)
+        given = upstreams_in(rundir)
+        return Context(spec.instance_id, spec.attempt, values, cancelled, tell, listen, given)
 
     began = seconds_used()
     process.fresh_connections()

@@ -132,7 +132,9 @@ class Environments:
     def give_back(self, token: str) -> None:
         """The attempt has ended."""
         with self._gate:
-            self._using.pop(token, None)
+            key = self._using.pop(token, None)
+        if key is not None:
+            self._looks.put(partial(self.folder.used, key))
 
     # --- looking and building, in threads of our own ---
 

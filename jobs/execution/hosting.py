@@ -15,12 +15,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from jobs.core.states import OutcomeKind
 from jobs.execution.hostprocess import HostGoneError, HostProcess
 from jobs.execution.hostseats import Host, Seat
-from jobs.execution.launch import Abandoned, AttemptRef, Ended, Launch, Report, Started
+from jobs.execution.launch import Abandoned, AttemptRef, Ended, Launch, NotStarted, Report, Started
 from jobs.execution.line import Answers, Wanted
 from jobs.execution.loop import Loop
-from jobs.execution.settle import NEVER_RAN, Holder, outcome_of, settle, utc
+from jobs.execution.settle import NEVER_RAN, Holder, not_started, outcome_of, settle, utc
 from jobs.execution.spec import Result
 from jobs.execution.watcher import Watcher
 
@@ -146,7 +147,10 @@ class Hosts:
             host.leave()
 
     def _again(self, seat: Seat, reason: str) -> None:
-        if not self._stopping:
+        if seat.cancelled:
+            never = not_started(OutcomeKind.CANCELLED, "was cancelled before it was started")
+            self._report(NotStarted(seat.ref, never))
+        elif not self._stopping:
             self.answers.unsure(seat.wanted, reason)
 
     # --- time ---
@@ -164,13 +168,14 @@ class Hosts:
             host.process.flush()
             if host.overdue(now):
                 host.process.signal(signal.SIGKILL)
-            elif host.is_silent(now):
+            elif host.is_silent(now) and not host.given_up:
                 self._give_up_on(host)
         if any(host.seats or self._open.get(host.program) is not host for host in self._alive):
             self._tick_on()
 
     def _give_up_on(self, host: Host) -> None:
-        """It does not even take what it is given. What it has not claimed is taken from it."""
+        """It does not even take what it is given. What it has not claimed is taken from it, what it has may run."""
+        host.given_up = True
         logger.warning("%s does not answer; where it stands is in logs/callables.log", host)
         host.process.signal(signal.SIGUSR2)
         self._retire(host)
@@ -179,10 +184,10 @@ class Hosts:
                 settled = settle(str(seat.wanted.path))
             if isinstance(settled, Holder):
                 settled.close()
+                seat.note_began()
             elif settled is NEVER_RAN:
                 del host.seats[seat.ref.token]
                 self._again(seat, "its host did not answer")
-        host.heard()
 
     # --- its end ---
 

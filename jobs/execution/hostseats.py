@@ -27,6 +27,7 @@ class Seat:
 
     wanted: Wanted
     began: bool = False
+    cancelled: bool = False
     late_at: float = NEVER
     late: EndedByUs = CANCELLED
     outcome: Outcome | None = None
@@ -56,6 +57,7 @@ class Host:
         self.kill_at = NEVER
         self.how = ""
         self.hung_up = False
+        self.given_up = False
         self._culprit: Seat | None = None
         self._heard_at = time.monotonic()
         self._answers = False
@@ -72,6 +74,7 @@ class Host:
         self.process.send(start=token, path=str(wanted.path))
 
     def cancel(self, seat: Seat) -> None:
+        seat.cancelled = True
         self.process.send(cancel=seat.ref.token)
         seat.must_end_in(0.0, CANCELLED)
 

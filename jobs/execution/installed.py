@@ -116,7 +116,7 @@ def look(path: Path) -> Installed | None:
         return None
     try:
         return Installed(path.name, path, facts, (path / IN_USE).stat().st_mtime, is_used(path))
-    except FileNotFoundError:
+    except OSError:
         return None  # it has just been put away
 
 

@@ -45,7 +45,7 @@ class LocalExecutor:
         self._cgroups = cgroup_search.bases(data_dir)
         self._loop = Loop("executor")
         self._watcher = Watcher(self._loop, report, self._runs, self._cgroups)
-        self._mark = f"{data_dir}#"
+        self._mark = f"{data_dir.resolve()}#"
         self._hosts = Hosts(self._loop, self._watcher, report, self._start_host)
         self._starter = Starter(
             self._loop,

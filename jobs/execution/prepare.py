@@ -21,10 +21,9 @@ from jobs.execution.installed import ENVIRONMENTS
 from jobs.execution.launch import AttemptRef, Launch
 from jobs.execution.parameters import FILE_VARIABLE, in_file_only, variables_of
 from jobs.execution.program import script_file
-from jobs.execution.rundir import PARAMETERS, PRIVATE_DIR, SCRIPTS, SPEC, RunDir, write_all
+from jobs.execution.rundir import PARAMETERS, PRIVATE_DIR, SCRIPTS, SPEC, UPSTREAMS, RunDir, write_all
 from jobs.execution.spec import Spec
 
-UPSTREAMS = f"{SCRIPTS}/upstreams.json"
 UNPINNED_NICE = 5  # an attempt with virtual slots has no cores to itself and gives way to those that have
 
 

@@ -30,7 +30,7 @@ from typing import Any, Self
 SPEC, STARTED, RESULT, PROGRESS = "spec.json", "started.json", "result.json", "progress.json"
 CLAIM, CANCEL = "claim", "cancel"
 SCRIPTS, LOG, WORK, SAMPLES, OUTPUT = "job", "log", "work", "samples", "output"
-PARAMETERS = f"{SCRIPTS}/parameters.json"
+PARAMETERS, UPSTREAMS = f"{SCRIPTS}/parameters.json", f"{SCRIPTS}/upstreams.json"
 PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
 ERROR_FILE = ".rota-error"  # there too, by a callable: see verdict.py
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down

@@ -178,7 +178,7 @@ def test_retry_is_shown_before_it_is_done(admin_client):
 
 def test_preview_costs_a_fixed_number_of_queries(admin_client, django_assert_max_num_queries):
     jobs = [make_job(f"job {n}", now=timezone.now(), **HOURLY) for n in range(30)]
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         preview(admin_client, *jobs, state="pause", priority="3")
 
 

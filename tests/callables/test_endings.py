@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from jobs.execution import hostseats
 from jobs.execution.launch import Abandoned, Ended
 from jobs.execution.tree import process
 from tests.execution.running import is_alive
@@ -104,6 +105,28 @@ def test_what_has_not_begun_behind_a_blocker_begins_elsewhere(alone, free):
     behind = alone.run("async_ends", how="value")
     assert alone.outcome(behind).kind == "success"
     assert not ends(alone, ref)
+
+
+def test_one_that_lets_no_thread_go_on_is_left_alone_and_ended(alone, free, monkeypatch):
+    """Nothing in its host can say so, nor pass on a wish: the service sees that it does not answer."""
+    monkeypatch.setattr(hostseats, "ANSWER_SECONDS", 0.5)
+    alone.outcome(alone.run("async_ends", how="value"))
+    ref = alone.waits("async_hogs", free, grace=0.1)
+    behind = [alone.run("async_ends", how="value"), alone.run("thread_ends", how="value")]
+    for one in behind:
+        assert alone.outcome(one).kind == "success"
+    assert not ends(alone, ref)
+    alone.executor.cancel(ref)
+    assert alone.outcome(ref).kind == "cancelled"
+    assert "in async_hogs" in alone.said()
+
+
+def test_cancelled_behind_a_blocker_does_not_begin_elsewhere(alone, free):
+    alone.waits("async_blocks", free)
+    behind = alone.run("async_waits", path=str(free))
+    alone.executor.cancel(behind)
+    assert alone.outcome(behind).kind == "cancelled"
+    assert alone.outcome(behind).error == "was cancelled before it was started"
 
 
 def test_segfault_costs_its_host_and_nothing_else(alone, free):

@@ -47,7 +47,7 @@ class Shop:
         return instance_id
 
     def hosts(self) -> list[int]:
-        return [one.pid for one in marked(f"{self.home.folder}#")]
+        return [one.pid for one in marked(f"{self.home.folder.resolve()}#")]
 
 
 @pytest.fixture

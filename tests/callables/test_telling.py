@@ -50,3 +50,10 @@ def test_nobodys_line_is_in_the_log_of_the_host(shared):
     assert shared.outcome(ref).kind == "success"
     assert shared.text(ref) == ""
     assert "nobody's line" in shared.said()
+
+
+@pytest.mark.parametrize("model", ["async", "pooled", "process"])
+def test_what_its_upstreams_gave_is_there(shared, model):
+    ref = shared.run(f"{model}_upstream", upstream='{"żółw": {"rows": 3}}')
+    assert json.loads(shared.outcome(ref).result) == {"żółw": {"rows": 3}}
+    assert json.loads(shared.outcome(shared.run(f"{model}_upstream")).result) == {}

@@ -71,7 +71,7 @@ def test_nothing_leaks_whatever_comes_and_goes(demands):
 def test_its_start_is_predicted_for_now():
     manager = CoreManager([0], overcommit=1.0)
     manager.allocate(9, Demand(1))
-    queue = [Queued(1, Needs(Demand(1), (), (), None), 10.0), Queued(2, Needs(NOTHING, (), (), None), 10.0, key=1)]
+    queue = [Queued(1, Needs(Demand(1)), 10.0), Queued(2, Needs(NOTHING), 10.0, key=1)]
     found = queue_starts(queue, [NodeOutlook(1, manager, [])], START)
     assert found[1].at is None
     assert found[2].at == START

@@ -168,6 +168,13 @@ def test_ended_instance_says_why(visitor, status, fields, sentence):
     assert "Retry" in shown
 
 
+def test_abandoned_thread_is_told(visitor):
+    instance = end(make_running(make_job(), make_node()), "cancelled")
+    instance.attempts.update(abandoned_at=instance.ended_at)
+    shown = text(visitor, f"/instances/{instance.pk}/")
+    assert "Cancelled. Its thread could not be ended: until it returns by itself, what it holds is not free." in shown
+
+
 def test_running_instance_can_be_cancelled(visitor):
     instance = make_running(make_job(), make_node())
     shown = html(visitor, f"/instances/{instance.pk}/")

@@ -195,6 +195,15 @@ def test_past_the_size_the_one_used_longest_ago_goes(environments):
     assert (there(old), there(new)) == (False, True)
 
 
+def test_the_end_of_an_attempt_is_a_use(environments):
+    given = Asking(environments, "one", "tiny").given("long")
+    age(given, 40)
+    environments.give_back("long")
+    environments.unprepare("one")
+    evict(environments)
+    assert there(given)
+
+
 def there(given):
     return Path(given.directory).exists()
 

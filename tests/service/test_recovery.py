@@ -5,7 +5,7 @@ import pytest
 from jobs import models
 from jobs.core.cores import CoreManager
 from jobs.core.engine import Engine
-from jobs.core.inputs import Began
+from jobs.core.inputs import Abandoned, Began
 from jobs.core.order import ByPriority
 from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind
@@ -108,3 +108,25 @@ def test_attempt_that_cannot_be_seen_keeps_its_cores(error, caplog):
     found = recovered(in_flight("running"), error)
     assert (found.launch, found.inputs) == ([], [])
     assert "is left as it is" in caplog.text
+
+
+@pytest.fixture
+def abandoned():
+    """An attempt that counts as ended, with the thread of it that runs on."""
+    attempt = in_flight("running")
+    models.Instance.objects.filter(pk=attempt.instance_id).update(status="cancelled", token="", ended_at=NOW)
+    ended = {"status": "ended", "outcome": "cancelled", "ended_at": NOW, "abandoned_at": NOW}
+    models.Attempt.objects.filter(pk=attempt.pk).update(**ended)
+    return attempt
+
+
+def test_what_an_abandoned_thread_holds_is_held_again(abandoned):
+    found = recovered(abandoned, AssertionError("asked"), abandoned={"t"})
+    assert (found.launch, found.inputs, found.stop) == ([], [], [])
+
+
+def test_abandonment_that_was_not_committed_is_told_again():
+    attempt = in_flight("running")
+    cancelled = Outcome(OutcomeKind.CANCELLED, NOW)
+    found = recovered(attempt, NEVER_RAN, unsettled={"t": cancelled}, abandoned={"t"})
+    assert found.inputs == [Abandoned(attempt.instance_id, "t", cancelled)]

@@ -93,6 +93,13 @@ def test_finish_ends_instance_and_attempt(bench: Bench):
     assert bench.outcomes(instance_id) == ["success"]
 
 
+def test_abandoned_attempt_counts_as_ended(bench: Bench):
+    instance_id = running(bench)
+    bench.commit(finish(bench, instance_id, OutcomeKind.TIMEOUT, Status.TIMEOUT, abandoned=True))
+    assert bench.instance(instance_id).status is Status.TIMEOUT
+    assert bench.attempts_in_flight(instance_id) == 0
+
+
 def test_finish_a_second_time_is_refused(bench: Bench):
     instance_id = running(bench)
     done = finish(bench, instance_id, OutcomeKind.SUCCESS, Status.SUCCESS)

@@ -242,6 +242,27 @@ async def async_runs() -> None:
     await process.wait()
 
 
+@job
+async def async_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job(model="process")
+def process_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job(model="process", pooled=True)
+def pooled_upstream(context: object) -> object:
+    return context.upstream_results
+
+
+@job
+async def async_hogs(path: str) -> None:
+    print("waiting")
+    sum(range(10**11))  # in C, without ever letting another thread go on
+
+
 @job(model="thread")
 def thread_in_thread() -> None:
     inner = threading.Thread(target=print, args=("nobody's line",))

@@ -1,0 +1,57 @@
+"""What a callable is told, and how it learns that it is to end."""
+
+import asyncio
+import threading
+
+import pytest
+
+from jobs.callables.context import Cancelled, Context
+from jobs.callables.errors import JobCancelled
+
+
+def context(told=None, **more):
+    told = [] if told is None else told
+    return Context(7, 2, {"a": 1}, Cancelled(), lambda *said: told.append(said), **more)
+
+
+def test_it_knows_its_run():
+    its = context()
+    assert (its.instance_id, its.attempt, its.parameters, bool(its.cancelled)) == (7, 2, {"a": 1}, False)
+
+
+@pytest.mark.parametrize("done", [-0.1, 1.1, float("nan"), "half", None])
+def test_progress_is_from_0_to_1(done):
+    with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+        context().progress(done)
+
+
+def test_progress_is_passed_on():
+    told = []
+    context(told).progress(1, "all")
+    assert told == [(1.0, "all")]
+
+
+async def test_a_coroutine_may_await_its_end():
+    its = context()
+    waiting = asyncio.ensure_future(asyncio.wait_for(its.cancelled, 60))
+    await asyncio.sleep(0)
+    threading.Thread(target=its.cancelled.cancel).start()
+    await waiting
+    await its.cancelled
+    assert its.cancelled
+
+
+def test_a_deep_loop_gets_out_by_a_check():
+    its = context()
+    its.cancelled.check()
+    its.cancelled.cancel()
+    with pytest.raises(JobCancelled):
+        its.cancelled.check()
+
+
+def test_who_asks_is_listened_for_once():
+    asked = []
+    its = context(listen=lambda: asked.append(1))
+    assert not its.cancelled
+    assert not its.cancelled
+    assert asked == [1]
