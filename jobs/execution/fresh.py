@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import call, is_
+from sys import is_finalizing
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from jobs.execution.titles import set_titles
 SHAPING = ("PYTHON", "_PYTHON", "LANG", "LC_", "LOCPATH", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "COVERAGE_",
            "SETUPTOOLS_")  # fmt: skip # what an interpreter, its libraries or a .pth file may read when it starts
 NOT_SHAPING = {"PYTHON_CPU_COUNT"}  # Python 3.13 reads it, which is never warm
+CALLBACKS = gc.callbacks  # a script may have its own under the name
 PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.fopen.restype = ctypes.c_void_p
@@ -71,23 +73,26 @@ class End:
     def __init__(self, status: int) -> None:
         self.leave = partial(PYTHON.exit, status)
 
-    def __del__(self, collect: Callable[[], object] = gc.collect) -> None:
+    def __del__(
+        self, quiet: Callable[[], object] = CALLBACKS.clear, collect: Callable[[], object] = gc.collect
+    ) -> None:
+        quiet()  # Python's own last collection tells nobody
         collect()
         self.leave()
 
 
 def end_soon(status: int) -> None:
     """At the end of the script, if `as_usual`: let the finalisation end where nobody can see any more of it."""
-    vars(sys)["end"] = End(status)
-    gc.callbacks.append(spare)
+    vars(sys)["end of the script"] = End(status)  # a name that nobody else takes
+    CALLBACKS.append(spare)
 
 
 def spare(*_: object) -> None:
     """By the first collection of the finalisation, after all functions for the exit: take the modules that were loaded
     in advance out of its sight. It would empty them, name by name.
     """
-    if sys.is_finalizing():
-        gc.callbacks.clear()
+    if is_finalizing():
+        CALLBACKS.remove(spare)
         for name in seen.shelf.untouched() if seen else ():
             sys.modules.pop(name, None)
 

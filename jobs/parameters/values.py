@@ -59,7 +59,7 @@ def _checked(schema: Mapping[str, Any], given: Mapping[str, Any], lacking: list[
 def _fault(schema: Mapping[str, Any], name: str, value: object) -> Fault | None:
     declared = properties_of(schema)
     if name in declared:
-        return fault_of_value(name, declared[name], value)
+        return fault_of_value(name, declared[name], _whole(declared[name], value))
     others = schema.get("additionalProperties", False)
     if others is False or not name or len(name) > LONGEST_NAME or UNPRINTABLE.search(name):
         known = ", ".join(declared)
@@ -88,4 +88,5 @@ def _lacking(schema: Mapping[str, Any], name: str) -> Fault:
 def _whole(schema: Mapping[str, Any], value: Any) -> Any:
     """JSON Schema takes 3.0 for a whole number, which a script would not."""
     kinds = types_of(schema)
-    return int(value) if isinstance(value, float) and "integer" in kinds and "number" not in kinds else value
+    whole = isinstance(value, float) and value.is_integer() and "integer" in kinds and "number" not in kinds
+    return int(value) if whole else value

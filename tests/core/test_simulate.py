@@ -330,3 +330,10 @@ def test_what_if_names_new_warnings():
 def test_what_if_of_a_once_is_one_run():
     comparison = what_if(present([]), Change("new", Once(NOW + timedelta(minutes=5)), cores=1), days=HOUR)
     assert [run.started_at for run in comparison.after.runs] == [NOW + timedelta(minutes=5)]
+
+
+def test_packages_are_taken_to_be_there():
+    job = Job(1, usual_seconds=30, environment="key")
+    course = simulate(present([job], [every(1, 600)], waiting=(queued(1),)), days=HOUR)
+    assert course.runs[0].started_at == NOW
+    assert len(course.runs) == 7

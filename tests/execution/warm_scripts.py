@@ -95,6 +95,11 @@ import json; json.mine = A('in a module')
 sys.mine = A('in sys')
 weakref.finalize(a, print, 'finalized')
 """,
+    "own_collection_callback": """
+import gc, os
+gc.callbacks.append(lambda phase, facts, say=os.write: say(1, phase.encode()))
+gc.callbacks = None
+""",
     "del_in_package": """
 import os, xml, xml.etree.ElementTree
 class A:

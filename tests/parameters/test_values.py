@@ -129,3 +129,29 @@ def test_formats_are_held(form, good, bad):
     schema = {"type": "object", "properties": {"a": {"type": "string", "format": form}}}
     assert resolve(schema, {}, {"a": good}) == {"a": good}
     assert all(refusals({"a": text}, schema) for text in bad)
+
+
+LISTS = {"properties": {"x": {"type": "array", "uniqueItems": True}, "n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize(
+    "items", [[1, 1.0], [{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}], ["a", "b", "a"], [None, None], [0, -0.0]]
+)
+def test_what_json_holds_to_be_the_same_comes_twice(items):
+    assert "each once" in refusals({"x": items}, LISTS)["x"]
+
+
+@pytest.mark.parametrize("items", [[1, True, "1", [1]], [{"a": 1}, {"a": 2}], [0, False, None, ""], []])
+def test_what_json_holds_apart_is_taken(items):
+    assert resolve(LISTS, {}, {"x": items}) == {"x": items}
+
+
+def test_many_objects_are_held_apart_at_once():
+    """Each was held against each other one, for hours."""
+    items = [{"a": number} for number in range(20_000)]
+    assert resolve(LISTS, {}, {"x": items})["x"] == items
+
+
+def test_whole_float_of_too_many_bits_is_refused_at_once():
+    """It was taken, and refused at the start of the run."""
+    assert refusals({"n": 1e300}, LISTS)["n"] == "n contains a whole number of more than 64 bits; remove it."
