@@ -9,6 +9,7 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 
 from jobs.callables import registry
+from jobs.callables.answers import text_of
 
 MODULE = "jobs"
 logger = logging.getLogger(__name__)
@@ -34,12 +35,14 @@ def _discover(app: str) -> None:
     module = f"{app}.{MODULE}"
     try:
         import_module(module)
-    except (Exception, SystemExit) as error:  # somebody else's code: the service must not end with it
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         registry.forget(module)
         _failures[app] = f"The jobs.py of the app {app} cannot be imported: {_said(error)}. Its jobs cannot run."
         logger.exception("The jobs.py of the app %s cannot be imported", app)
 
 
 def _said(error: BaseException) -> str:
-    text = f"{type(error).__name__}: {error}".strip().rstrip(".:")
+    text = f"{type(error).__name__}: {text_of(error)}".strip().rstrip(".:")
     return text if len(text) <= 300 else f"{text[:300]}…"

@@ -40,6 +40,8 @@ def test_the_jobs_of_an_installed_app_are_found(app):
     [
         ("import nowhere_to_be_found\n", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("raise SystemExit(3)\n", "SystemExit: 3"),
+        ("class Own(BaseException): ...\nraise Own(3)\n", "Own: 3"),
+        ("class Mute(Exception):\n    __str__ = None\nraise Mute\n", "Mute: (it cannot be printed"),
         ("def (:\n", "SyntaxError"),
         ("@job\ndef other(*all): ...\n", "it takes *all"),
     ],
