@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from jobs.callables.errors import JobCancelled, NonRetryableError
@@ -29,12 +32,28 @@ class Answer(NamedTuple):
 
 
 def attempted(call: Callable[[], Any]) -> Answer:
-    """Call it. Whatever it does, this returns."""
+    """Call it. Whatever it does, this returns, in this process alone."""
+    here = os.getpid()
     try:
         value = call()
     except BaseException as error:  # noqa: BLE001 the executor's border: SystemExit too is an end of the job's own
-        return failure_of(error)
-    return answer_of(value)
+        answer = failure_of(error)
+    else:
+        answer = answer_of(value)
+    leave_if_forked(here, answer)
+    return answer
+
+
+def leave_if_forked(here: int, answer: Answer) -> None:
+    """A process that a callable has forked comes back from it too. It ends then, as that of a script would: it is not
+    the one that may say how the attempt ended, nor the one that takes the next.
+    """
+    if os.getpid() != here:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.write(answer.output)
+            sys.stderr.flush()
+        os._exit(answer.exit_code or (0 if answer.kind == "success" else 1))
 
 
 def answer_of(value: object) -> Answer:
@@ -53,7 +72,7 @@ def as_json(value: object) -> bytes:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError, UnicodeError) as error:
         raise Unclear(f"it returned {of_type(value)}: {error}") from error
-    except Exception as error:  # of a class of its own that pretends to be a dict or a list
+    except BaseException as error:  # of a class of its own that pretends to be a dict or a list
         raise Unclear(f"it returned {of_type(value)}, which raised {named(error)}") from error
 
 
@@ -97,7 +116,7 @@ def named(error: BaseException) -> str:
 def text_of(error: BaseException) -> str:
     try:
         return str(error).encode("utf-8", "backslashreplace").decode()
-    except Exception as own:  # noqa: BLE001 somebody else's __str__
+    except BaseException as own:  # noqa: BLE001 somebody else's __str__
         return f"(it cannot be printed: its __str__ raised {type(own).__qualname__})"
 
 
@@ -108,6 +127,6 @@ def trace(error: BaseException) -> str:
         own = own.tb_next
     try:
         text = "".join(traceback.format_exception(type(error), error, own))
-    except Exception:  # noqa: BLE001 as above
+    except BaseException:  # noqa: BLE001 as above
         text = "".join(traceback.format_tb(own)) + named(error) + "\n"
     return text[-LONGEST_OUTPUT:].encode("utf-8", "backslashreplace").decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import traceback
 from collections.abc import Callable, Coroutine
@@ -11,7 +12,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakSet
 
-from jobs.callables.answers import Answer, answer_of, failure_of
+from jobs.callables.answers import Answer, answer_of, failure_of, leave_if_forked
 from jobs.callables.hosted import Hosted
 from jobs.callables.streams import current
 from jobs.embedded.cancellation import give_token
@@ -96,9 +97,13 @@ class Coroutines:
 
 async def _attempt(call: Call) -> Callable[[], Answer]:
     """How it ended, not yet in words: that takes time which the loop has not."""
+    here = os.getpid()
     try:
-        return partial(answer_of, await call())
+        answer = partial(answer_of, await call())
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # noqa: BLE001 the executor's border: SystemExit must not end the loop
-        return partial(failure_of, error)
+        answer = partial(failure_of, error)
+    if os.getpid() != here:
+        leave_if_forked(here, answer())
+    return answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 from contextvars import ContextVar
 from typing import Protocol, TextIO
@@ -35,20 +36,21 @@ class Bytes(io.RawIOBase):
     def __init__(self, stream: int, other: TextIO) -> None:
         self._stream = stream
         self._other = other
+        self._process = os.getpid()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: object) -> int:
         content = memoryview(data).tobytes()  # type: ignore[arg-type]  # whatever else it is, TypeError says so
-        attempt = current.get()
+        attempt = None if os.getpid() != self._process else current.get()  # a fork has no say in the log
         if attempt is None or not attempt.print(self._stream, content):
             self._other.buffer.write(content)
             self._other.buffer.flush()
         return len(content)
 
     def flush(self) -> None:
-        if attempt := current.get():
+        if os.getpid() == self._process and (attempt := current.get()):
             attempt.flush(self._stream)
 
     def fileno(self) -> int:

@@ -47,8 +47,6 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoR
             os.dup2(have, want, inheritable=want != CHANNEL)
         channel.detach()
         close_all_but(CHANNEL)
-        default_signals()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         serve(socket.socket(fileno=CHANNEL))
         code = 0
     except BaseException:  # noqa: BLE001 what a callable has made of this process: its attempt fails, and says why
@@ -59,6 +57,7 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoR
 
 def serve(channel: socket.socket) -> None:
     cores = os.sched_getaffinity(0)
+    place = Place()
     for _ in range(MOST_CALLS):
         request = channel.recv(1 << 16)
         if not request:
@@ -67,14 +66,31 @@ def serve(channel: socket.socket) -> None:
         with RunDir(path) as rundir:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
             os.sched_setaffinity(0, spec.cores or cores)
-            answer, seconds = called(spec, rundir, channel)
+            answer, seconds = called(spec, rundir, channel, place)
         used_up = bool(children_of(os.getpid())) or threading.active_count() > 1
         channel.send(json.dumps({"answer": answer, "cpu_seconds": seconds, "leaves": used_up}).encode())
         if used_up:
             return
 
 
-def called(spec: Spec, rundir: RunDir, channel: socket.socket) -> tuple[Answer, float]:
+class Place:
+    """What a call finds as it was, whatever the one before has made of it."""
+
+    def __init__(self) -> None:
+        self._folder = os.open(".", os.O_PATH | os.O_CLOEXEC)
+        self._umask = os.umask(0)
+        self.tidy()
+
+    def tidy(self) -> None:
+        os.fchdir(self._folder)
+        os.umask(self._umask)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        default_signals()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+
+
+def called(spec: Spec, rundir: RunDir, channel: socket.socket, place: Place) -> tuple[Answer, float]:
     """How it ended, and the seconds of a core that it took. What it prints is on its way when this returns."""
     cancelled = Cancelled()
 
@@ -93,7 +109,7 @@ def called(spec: Spec, rundir: RunDir, channel: socket.socket) -> tuple[Answer, 
     process.fresh_connections()
     call = call_of(spec.body, partial(parameters_in, rundir), context)
     answer = call if isinstance(call, Answer) else attempted(call)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    place.tidy()
     process.fresh_connections()
     sys.stdout.flush()
     sys.stderr.write(answer.output)

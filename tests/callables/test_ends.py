@@ -31,6 +31,7 @@ def test_what_it_returns_is_its_result(shared, model):
     [
         ("set", "result cannot be given as JSON: it returned a set: Object of type set is not JSON serializable"),
         ("surrogate", "result cannot be given as JSON: it returned a str: 'utf-8' codec can't encode character"),
+        ("trap", "result cannot be given as JSON: it returned a Trap, which raised KeyboardInterrupt"),
         ("large", "result cannot be given as JSON: result has 70,002 bytes, expected at most 65,536"),
     ],
 )
@@ -47,6 +48,7 @@ def test_what_is_no_result_is_told_in_the_log(shared, model, how, said):
         ("final", "NonRetryableError: no such customer", True),
         ("timeout", "TimeoutError: the other side did not answer", False),
         ("unprintable", "Unprintable: (it cannot be printed: its __str__ raised ValueError)", False),
+        ("mute", "Mute: (it cannot be printed: its __str__ raised SystemExit)", False),
     ],
 )
 def test_what_it_raises_is_its_error(shared, model, how, error, final):
@@ -54,6 +56,12 @@ def test_what_it_raises_is_its_error(shared, model, how, error, final):
     assert (found.kind, found.error, found.final) == ("failed", error, final)
     assert "in ends" in text
     assert "jobs/callables/" not in text.replace("tests/callables/", "")
+
+
+def test_what_it_forks_and_lets_return_says_nothing_for_it(shared, model):
+    found, _ = outcome(shared, model, "fork")
+    assert (found.kind, json.loads(found.result)) == ("success", "the parent")
+    assert outcome(shared, model, "value", 7)[0].kind == "success"
 
 
 @pytest.mark.parametrize(("code", "kind"), [(0, "success"), (3, "failed")])

@@ -58,6 +58,17 @@ def test_an_end_is_its_own(shared, free, how, kind, error):
     assert shared.outcome(other).kind == "success"
 
 
+def test_a_fork_that_returns_gives_no_answer(alone):
+    forked, after = alone.run("pooled_ends", how="fork"), alone.run("pooled_ends", how="value", number=7)
+    assert json.loads(alone.outcome(forked).result) == "the parent"
+    assert json.loads(alone.outcome(after).result)["number"] == 7
+
+
+def test_what_one_makes_of_its_process_is_not_the_next_ones(alone):
+    assert alone.outcome(alone.run("pooled_ends", how="moved")).kind == "success"
+    assert json.loads(alone.outcome(alone.run("pooled_ends", how="where")).result) == [True] * 4
+
+
 def test_final_failure_is_told(shared):
     assert shared.outcome(shared.run("pooled_ends", how="final")).final
 

@@ -34,6 +34,16 @@ class Unprintable(Exception):
         raise ValueError("no")
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
+class Trap(dict):
+    def items(self):
+        raise KeyboardInterrupt
+
+
 def ends(how: str, number: int = 0) -> object:
     match how:
         case "value":
@@ -52,6 +62,27 @@ def ends(how: str, number: int = 0) -> object:
             raise TimeoutError("the other side did not answer")
         case "unprintable":
             raise Unprintable
+        case "mute":
+            raise Mute
+        case "trap":
+            return Trap(a=1)
+        case "fork":
+            if (pid := os.fork()) == 0:
+                return "the child"
+            os.waitpid(pid, 0)
+            return "the parent"
+        case "moved":
+            os.chdir("/")
+            os.umask(0)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            sys.stdout = None
+        case "where":
+            return [
+                os.getcwd() != "/",
+                os.umask(0o22) != 0,
+                signal.getsignal(signal.SIGCHLD) == 0,
+                sys.stdout is not None,
+            ]
         case "exit":
             sys.exit(number)
         case "os._exit":
