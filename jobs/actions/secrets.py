@@ -52,7 +52,7 @@ def create_secret(raw: Mapping[str, Any], *, actor: str, now: datetime) -> Secre
     who = {"created_by": actor, "created_at": now, "updated_by": actor, "updated_at": now}
     try:
         with transaction.atomic():
-            secret = Secret.objects.create(name=name, description=description, ciphertext=vault.encrypt(value), **who)
+            secret = Secret.objects.create(name=name, description=description, ciphertext=_encrypted(value), **who)
             _record(secret, "created", actor, now)
     except IntegrityError:
         sentence = f"There is a secret named {shown(name)} already; replace its value, or choose another name."
@@ -78,12 +78,20 @@ def change_secret(secret_id: int, patch: Mapping[str, Any], *, actor: str, now: 
         if "description" in patch and description != secret.description:
             wanted["description"] = description
         if value:
-            wanted["ciphertext"] = vault.encrypt(value)
+            wanted["ciphertext"] = _encrypted(value)
         changed = tuple("value" if name == "ciphertext" else name for name in wanted)
         if wanted:
             Secret.objects.filter(pk=secret_id).update(**wanted, updated_by=actor, updated_at=now)
             _record(secret, "changed", actor, now, changed)
     return SecretChanged(secret_id, secret.name, changed)
+
+
+def _encrypted(value: str) -> bytes:
+    try:
+        return vault.encrypt(value)
+    except vault.UnusableKeysError as error:
+        problem = Problem("value", NOT_REPEATED, "a key to store it with", str(error))
+        raise InvalidInput([problem]) from error
 
 
 def delete_secret(secret_id: int, *, actor: str, now: datetime) -> SecretChanged:

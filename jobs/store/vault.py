@@ -19,6 +19,8 @@ from jobs.models import Secret
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
+KEY_FILE = "secrets_key"
+
 
 class UnreadableSecretError(Exception):
     """A stored value that the keys of this node do not open. The message is a sentence."""
@@ -30,10 +32,23 @@ class UnreadableSecretError(Exception):
         )
 
 
+class UnusableKeysError(Exception):
+    """The file with the keys holds none, or can be neither read nor made. The message is a sentence."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The file {KEY_FILE} in the data folder cannot be used: {why}. Put the one there that the secrets were "
+            "stored with; without it remove it, and store the values of all secrets again."
+        )
+
+
 def encrypt(value: str) -> bytes:
-    """OSError if the file with the key can be neither read nor made."""
-    if not settings.SECRETS_KEYS:
-        keyfiles.kept_in(_key_file(), new_key)
+    """Raises UnusableKeysError."""
+    if not settings.SECRETS_KEYS and not _key_file().exists():
+        try:
+            keyfiles.kept_in(_key_file(), new_key)
+        except OSError as error:
+            raise UnusableKeysError(str(error)) from error
     return _opened_by(tuple(_keys())).encrypt(value.encode())
 
 
@@ -41,12 +56,12 @@ def decrypt(secret: Secret) -> str:
     """Raises UnreadableSecretError."""
     from cryptography.fernet import InvalidToken
 
-    keys = tuple(_keys())
-    if not keys:
-        raise UnreadableSecretError(secret.name)
     try:
+        keys = tuple(_keys())
+        if not keys:
+            raise UnreadableSecretError(secret.name)
         return _opened_by(keys).decrypt(bytes(secret.ciphertext)).decode()
-    except InvalidToken:
+    except (InvalidToken, UnusableKeysError):
         raise UnreadableSecretError(secret.name) from None
 
 
@@ -71,6 +86,10 @@ def notices() -> list[str]:
         f"Jobs that are given these secrets cannot start here, for its keys do not open them: {named}. Give "
         "ROTA_SECRETS_KEYS the key that they were stored with, the same on all nodes."
     )
+    try:
+        _keys()
+    except UnusableKeysError as error:
+        return [str(error), sentence]
     return [sentence]
 
 
@@ -82,7 +101,8 @@ def new_key() -> str:
 
 def rotate() -> tuple[int, list[str]]:
     """Encrypt all anew: with the first key of the setting, else with a new one; of those in the file only the last one
-    stays beside it. Returns how many, and the names of those that cannot be read, for whose sake all keys stay.
+    stays beside it. Returns how many, and the names of those that cannot be read, for whose sake all keys stay. Raises
+    UnusableKeysError, with nothing changed.
     """
     file = _key_file()
     if not settings.SECRETS_KEYS and file.exists():
@@ -98,20 +118,33 @@ def rotate() -> tuple[int, list[str]]:
 
 
 def _keys() -> list[str]:
-    """The file is read each time: a rotation by a command must not leave the service with the old ones."""
+    """The file is read each time: a rotation by a command must not leave the service with the old ones. Raises
+    UnusableKeysError.
+    """
     try:
-        return list(settings.SECRETS_KEYS) or _key_file().read_text().split()
+        return list(settings.SECRETS_KEYS) or _keys_in(_key_file().read_text())
     except FileNotFoundError:
         return []
+    except (OSError, ValueError) as error:
+        raise UnusableKeysError(str(error)) from error
+
+
+def _keys_in(text: str) -> list[str]:
+    """ValueError if these are no keys."""
+    keys = text.split()
+    _opened_by(tuple(keys))
+    return keys
 
 
 def _key_file() -> Path:
-    return Path(settings.DATA_DIR) / "secrets_key"
+    return Path(settings.DATA_DIR) / KEY_FILE
 
 
 @cache
 def _opened_by(keys: tuple[str, ...]) -> MultiFernet:
-    """Loaded when there is a secret: a service without any need not have the ten megabytes."""
+    """ValueError if these are no keys. Loaded when there is a secret: a service without any need not have the ten
+    megabytes.
+    """
     from cryptography.fernet import Fernet, MultiFernet
 
     return MultiFernet([Fernet(key) for key in keys])

@@ -231,3 +231,19 @@ def test_rotation_keeps_what_it_cannot_read(settings):
         call_command("rotatesecrets")
     secret.refresh_from_db()
     assert vault.decrypt(secret) == VALUE
+
+
+@pytest.mark.parametrize("text", [b"", b"half a key", b"\xf3\x00", None])
+def test_broken_file_of_keys_stops_nothing_but_secrets(settings, text):
+    job, file = make_job(secrets=[make().name]), settings.DATA_DIR / "secrets_key"
+    file.unlink()
+    file.mkdir() if text is None else file.write_bytes(text)
+    assert "cannot be read with the keys of this node" in secrets.given_to([job.pk])[job.pk].error
+    assert vault.notices()[0].startswith("The file secrets_key in the data folder cannot be used: ")
+    assert (
+        "secrets_key in the data folder cannot be used"
+        in refused(actions.create_secret, {"name": "b", "value": VALUE})[0].sentence
+    )
+    with pytest.raises(CommandError, match="cannot be used"):
+        call_command("rotatesecrets")
+    assert text is None or file.read_bytes() == text

@@ -16,7 +16,10 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         preflight.check_migrated()
-        count, left = vault.rotate()
+        try:
+            count, left = vault.rotate()
+        except vault.UnusableKeysError as error:
+            raise CommandError(str(error)) from error
         self.stdout.write(f"{count} secret{' is' if count == 1 else 's are'} encrypted with {_which()}.")
         if left:
             raise CommandError(
