@@ -106,7 +106,7 @@ def _content(lines: list[str], begin: int) -> str:
 def _block(content: str) -> ScriptBlock:
     try:
         said = tomllib.loads(content)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, or a number of five thousand digits
         raise InvalidRequirements(BLOCK_BEGINS, f"The block {BLOCK_BEGINS} is not TOML: {error}.") from error
     listed, python = said.get("dependencies", []), said.get("requires-python", "")
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):

@@ -44,6 +44,7 @@ def test_an_empty_block_needs_nothing():
         ("# /// script\n# dependencies = ['-e .']\n# ///\n", "is an option of pip"),
         ("# /// script\n# requires-python = 3\n# ///\n", "requires-python"),
         ("# /// script\n# dependencies = [\n# ///\n", "is not TOML"),
+        (f"# /// script\n# x = {'9' * 5000}\n# ///\n", "is not TOML"),
     ],
 )
 def test_a_block_that_cannot_be_read_says_why(block, said):
