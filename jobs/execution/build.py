@@ -109,6 +109,11 @@ class Builder:
                 raise Unwanted
             if status == TOO_LONG:
                 raise BuildFailed(f"its packages were not installed within {self._timeout:g} s", lines)
+            if status < 0:
+                sentence = (
+                    f"its packages could not be installed: the process that does it was killed by signal {-status}"
+                )
+                raise BuildFailed(sentence, lines)
             if status:
                 raise BuildFailed(f"its packages could not be installed: {message_in(lines)}", lines)
             log.rename(made / LOG)

@@ -13,10 +13,11 @@ import subprocess
 import sys
 import time
 from collections import deque
+from functools import partial
 from typing import BinaryIO, NoReturn
 
 from jobs.execution.ending import end_all
-from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
+from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, die_with, prctl
 
 FAILED, TOO_LONG, UNWANTED = 1, 2, 3
 HEAD_BYTES, TAIL_BYTES = 192 * 1024, 64 * 1024
@@ -72,7 +73,13 @@ class Output:
 def run(command: list[str], output: Output, last: float) -> int:
     """0, or why it came to nothing. What it has left running is the caller's to end."""
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=partial(die_with, os.getpid()),  # noqa: PLW1509 there is one thread here
+        )
     except OSError as error:
         output.write(f"error: {command[0]} cannot be started: {error.strerror}\n".encode())
         return FAILED
@@ -90,7 +97,9 @@ def run(command: list[str], output: Output, last: float) -> int:
                 return UNWANTED
             if ready == ended:
                 drain(fd, output)
-                return FAILED if child.wait() else 0
+                if (code := child.wait()) < 0:
+                    output.write(f"error: {command[0]} was killed by signal {-code}\n".encode())
+                return FAILED if code else 0
             if not (data := os.read(fd, 1 << 16)):
                 poll.unregister(fd)
             output.write(data)

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -12,7 +13,7 @@ import pytest
 from jobs.core.packages import PackagesNeeded
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
-from jobs.execution.tree import all_processes, read_proc
+from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
 from tests.waiting import until
 
@@ -147,6 +148,23 @@ def test_the_last_who_leaves_ends_the_build_with_all_its_processes(environments,
     environments.unprepare("two")
     until(lambda: not left_by_builds(environments))
     until(lambda: not [*environments.folder.root.glob("*.making")])
+
+
+def test_a_killed_build_says_so_and_leaves_nothing(environments, monkeypatch, tmp_path):
+    told = tmp_path / "told"
+    command = ["/bin/sh", "-c", f"echo $$ $PPID > '{told}.new'; mv '{told}.new' '{told}'; exec sleep 600"]
+    monkeypatch.setattr(environments._builder, "_commands", lambda *_: [command])
+    asking = Asking(environments, "one", "tiny")
+    until(told.exists)
+    sleeping, build = map(int, told.read_text().split())
+    os.kill(build, signal.SIGKILL)
+    assert asking.given().error.endswith("the process that does it was killed by signal 9")
+    until(lambda: not ((left := process(sleeping)) and left.alive))
+
+
+def test_a_command_that_is_killed_is_said_to_be(environments, monkeypatch):
+    monkeypatch.setattr(environments._builder, "_commands", lambda *_: [["/bin/sh", "-c", "kill -9 $$"]])
+    assert Asking(environments, "one", "tiny").given().error.endswith("/bin/sh was killed by signal 9")
 
 
 def test_a_build_has_a_time_limit(environments, monkeypatch):
