@@ -122,7 +122,7 @@ def demand_of(job: models.Job) -> Demand:
 
 def _rows(status: Status) -> QuerySet[models.Instance]:
     rows = models.Instance.objects.filter(status=status, job__paused_at=None).select_related("job")
-    return rows.defer("job__body", "job__environment", "job__description")
+    return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
 def _in_flight(now: datetime) -> _Flight:
