@@ -115,6 +115,13 @@ def test_refused_run_keeps_what_was_typed(visitor, load):
     assert b'value="12"' in answer.content
 
 
+def test_value_for_a_parameter_that_was_taken_away_is_refused(visitor, load):
+    answer = visitor.post(reverse("run-with", args=[load.pk]), {"parameter:table": "a", "parameter:until": "9"})
+    assert answer.status_code == 422
+    assert b"There is no parameter &quot;until&quot;" in answer.content
+    assert not Instance.objects.exists()
+
+
 def test_run_again_has_what_the_instance_ran_with(visitor, load):
     run = actions.run_job(load.pk, actor="ada", now=NOW, parameters={"table": "orders", "password": "other"})
     address = f"{reverse('run-with', args=[load.pk])}?again={run.instance_id}"
@@ -148,6 +155,7 @@ FORM = {"runs": "command", "command": "true", "name": "load", "when": "by_hand"}
 
 def test_form_declares_them(visitor):
     texts = {"parameters": '{"properties": {"limit": {"type": "integer"}}}', "parameter_values": '{"limit": 3}'}
+    assert b'placeholder="{&quot;table&quot;: &quot;orders&quot;}"' in visitor.get(reverse("new-job")).content
     assert visitor.post(reverse("new-job"), FORM | texts).status_code == 302
     job = Job.objects.get()
     assert (job.parameters, job.parameter_values) == ({"properties": {"limit": {"type": "integer"}}}, {"limit": 3})
