@@ -18,6 +18,11 @@ from jobs.models import Attempt
 
 GONE = "Its run directory is not there any more, so how it was run is not known: {path}."
 STARTS = {"warm": "a fork of a Python that runs", "cold": "a new process"}
+HOSTS = {
+    "async": ("a task of the node's host process", "then that is killed"),
+    "thread": ("a thread of the node's host process", "a thread is not ended: it counts as ended at once"),
+    "pooled": ("a process of the node's pool", "then KILL"),
+}
 NOT_YET = "Its run directory is being made."
 
 
@@ -54,7 +59,7 @@ def _ran(attempt: Attempt, path: Path) -> Ran:
     return Ran(
         command=shlex.join(found.argv),
         directory=found.working_directory,
-        lines=tuple(_lines(attempt, found)),
+        lines=tuple(_in_host(attempt, found) if found.hosted else _lines(attempt, found)),
         variables=found.variables,
     )
 
@@ -81,6 +86,18 @@ def _lines(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
         *_packages(found),
         *([("Start", found.start, found.start_note or STARTS.get(found.start, ""))] if found.start else []),
         ("Run by", "a runner of its own", "forked by the node's launcher; outlives the service"),
+    ]
+
+
+def _in_host(attempt: Attempt, found: Conditions) -> list[tuple[str, str, str]]:
+    """What shares a process with others has little of its own."""
+    run_by, after_grace = HOSTS[found.hosted]
+    return [
+        ("Cores held", amounts.held(attempt.cores, attempt.virtual_cores) or "none", _pinned(found)),
+        ("Time limit", amounts.duration(found.timeout_seconds) if found.timeout_seconds else "none", ""),
+        ("Grace", amounts.duration(found.kill_grace_seconds), after_grace),
+        ("Log cap", amounts.size(found.log_cap_bytes), "the oldest after the first part goes first"),
+        ("Run by", run_by, "ends with the service"),
     ]
 
 

@@ -21,7 +21,7 @@ EVENT_KINDS = (
     "instance.cancel_requested", "instance.retrying", "instance.requeued", "instance.ended", "instance.deleted",
     "calendar.created", "calendar.changed", "calendar.deleted",
     "limit.changed", "secret.changed", "node.started", "node.changed", "node.stopped", "clock.changed",
-    "backfill.created", "backfill.ended",
+    "backfill.created", "backfill.ended", "history.pruned",
 )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ class Conditions:
     max_file_bytes: int | None
     environment: str = ""
     packages: Facts | None = None
+    hosted: str = ""
 
 
 def conditions_of(path: Path | str) -> Conditions | None:
@@ -94,6 +95,7 @@ def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
         io_priority=spec.io_priority,
         max_processes=spec.max_processes,
         max_file_bytes=spec.max_file_bytes,
+        hosted=spec.hosted,
         environment=Path(spec.environment).name,
         packages=facts_in(Path(spec.environment)) if spec.environment else None,
     )

@@ -81,6 +81,6 @@ def test_scheduled_jobs_cost_a_fixed_number_of_queries(api, django_assert_num_qu
         make_job(f"job {n}", now=timezone.now(), **HOURLY)
     with django_assert_num_queries(2):
         assert len(api.get("jobs/scheduled").json()) == 10
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         assert len(api.get("jobs").json()) == 10
     assert [job["name"] for job in api.get("jobs/scheduled?limit=2&offset=1").json()] == ["job 1", "job 2"]

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from dashboard.presentation.conditions import ran_rows
 from jobs import actions, models
 from jobs.execution.hostprocess import marked
 from jobs.execution.launch import AttemptRef
@@ -64,6 +65,8 @@ def test_a_killed_service_takes_its_callables_with_it(shop: Shop):
     refs = [shop.waits(name) for name in ("async_heeds", "thread_heeds")]
     shop.prints(script, "waiting")
     assert all(shop.attempt(ref).cores == [] for ref in refs)
+    [ran] = ran_rows(shop.attempt(refs[1]))
+    assert ("Run by", "a thread of the node's host process", "ends with the service") in ran[1].lines
     shop.home.kill(process)
     until(lambda: not shop.hosts())
     shop.home.start(cores=1)

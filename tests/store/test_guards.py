@@ -56,7 +56,7 @@ def test_logical_date_of_a_schedule_only_rises(bench):
 
 
 def test_one_date_and_generation_per_job(bench):
-    instance = models.Instance.objects.get(pk=bench.submit(bench.job()))
+    instance = models.Instance.objects.defer(None).get(pk=bench.submit(bench.job()))
     instance.pk = None
     assert refused(lambda: instance.save(force_insert=True))
 
