@@ -119,6 +119,16 @@ def test_what_uv_says_in_lines_is_one_sentence():
     assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
 
 
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])
+def test_one_whose_python_is_gone_is_built_anew(environments, spoil):
+    """After an upgrade of the system's Python no job with packages could be started any more."""
+    built = Asking(environments, "one", "tiny").given("a")
+    spoil(Path(built.directory) / "bin/python")
+    given = Asking(environments, "two", "tiny").given("b")
+    assert given.log
+    assert output_of(given, "python", "-c", "import tiny; print(tiny.VERSION)") == "2.0\n"
+
+
 def test_what_cannot_be_resolved_says_what_the_resolver_says(environments):
     given = Asking(environments, "one", "needy").given()
     assert given.error.startswith("its packages could not be installed: ")
@@ -178,6 +188,7 @@ def unused(environments, name="one"):
     given = Asking(environments, name, "tiny" if name == "one" else "tiny==1.0").given(name)
     environments.unprepare(name)
     environments.give_back(name)
+    until(lambda: name not in environments._using)
     return given
 
 
