@@ -146,6 +146,9 @@ def _create(request: HttpRequest) -> HttpResponse:
         return form_page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if created.instance_id is not None:
         return redirect("instance", created.instance_id)
+    if posted.get("when", "now") == "now":  # it must be told a value that the form does not say
+        messages.success(request, f"Created {created.name}. It has not run yet: give what it lacks.")
+        return redirect("run-with", created.job_id)
     messages.success(request, f"Created {created.name}.")
     return redirect("job", created.job_id)
 

@@ -182,6 +182,19 @@ def test_form_says_at_the_field_what_is_wrong(visitor, field, text, sentence):
     assert not Job.objects.exists()
 
 
+def test_examples_in_the_form_are_whole(visitor):
+    content = visitor.get(reverse("new-job")).content.decode()
+    assert 'placeholder="{&quot;table&quot;: &quot;orders&quot;}"' in content
+
+
+def test_form_that_is_to_run_now_asks_for_what_it_lacks(visitor):
+    texts = {"parameters": '{"properties": {"table": {"type": "string"}}, "required": ["table"]}', "when": "now"}
+    page = visitor.post(reverse("new-job"), FORM | texts, follow=True)
+    assert page.redirect_chain[-1][0] == reverse("run-with", args=[Job.objects.get().pk])
+    assert "Created load. It has not run yet: give what it lacks." in page.content.decode()
+    assert not Instance.objects.exists()
+
+
 def test_edit_that_leaves_them_changes_nothing(visitor, load):
     page = visitor.get(reverse("edit-job", args=[load.pk]))
     form = page.context["form"]
