@@ -131,12 +131,18 @@ class Environments:
 
     def give_back(self, token: str) -> None:
         """The attempt has ended."""
-        with self._gate:
-            key = self._using.pop(token, None)
-        if key is not None:
-            self._looks.put(partial(self.folder.used, key))
+        self._looks.put(partial(self._note_end, token))
 
     # --- looking and building, in threads of our own ---
+
+    def _note_end(self, token: str) -> None:
+        """It counts as used until its last use is noted: between the two it would look as if it were not for long."""
+        with self._gate:
+            key = self._using.get(token)
+        if key is not None:
+            self.folder.used(key)
+        with self._gate:
+            self._using.pop(token, None)
 
     def _look(self, name: str, asked: _Asked, read: Read) -> None:
         try:

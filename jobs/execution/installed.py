@@ -65,8 +65,9 @@ class EnvironmentFolder:
         return self.root / key
 
     def find(self, key: str) -> Path | None:
-        """Where it is, if it is complete."""
-        return self.path(key) if facts_in(self.path(key)) else None
+        """Where it is, if it is complete. One whose Python is gone, as after an upgrade of the system's, is not."""
+        path = self.path(key)
+        return path if facts_in(path) and os.access(path / "bin/python", os.X_OK) else None
 
     def new(self, key: str) -> Path:
         """Where to make one; nobody else makes one there."""
@@ -80,7 +81,7 @@ class EnvironmentFolder:
         os.fsync(fd)
         os.close(fd)
         place = self.path(key)
-        if place.exists():  # without its facts, so nothing could use it
+        if os.path.lexists(place):  # without its facts or its Python, so nothing could use it
             self.put_away(place)
         return made.rename(place)
 

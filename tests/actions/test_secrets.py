@@ -247,3 +247,14 @@ def test_broken_file_of_keys_stops_nothing_but_secrets(settings, text):
     with pytest.raises(CommandError, match="cannot be used"):
         call_command("rotatesecrets")
     assert text is None or file.read_bytes() == text
+
+
+@pytest.mark.parametrize(
+    "given", [{"TOKEN": VALUE}, VALUE, [{"name": "stripe", "value": VALUE}], [[VALUE]], [VALUE] * 51]
+)
+def test_value_in_the_field_of_a_job_is_not_repeated(given):
+    make()
+    raw = {"name": "load", "command": "true", "secrets": given}
+    problems = refused(actions.create_job, raw)
+    assert {problem.field for problem in problems} == {"secrets"}
+    assert not any(VALUE in f"{problem.given}{problem.sentence}" for problem in problems)

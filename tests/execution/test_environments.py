@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jobs.core.packages import PackagesNeeded
+from jobs.execution.build import message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
 from jobs.execution.tree import all_processes, process, read_proc
@@ -114,6 +115,21 @@ def test_what_is_there_is_found_again_after_a_restart(environments, data_dir):
     assert (given.directory, given.log) == (built.directory, ())
 
 
+def test_what_uv_says_in_lines_is_one_sentence():
+    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer", "", "hint: Try another")
+    assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])
+def test_one_whose_python_is_gone_is_built_anew(environments, spoil):
+    """After an upgrade of the system's Python no job with packages could be started any more."""
+    built = Asking(environments, "one", "tiny").given("a")
+    spoil(Path(built.directory) / "bin/python")
+    given = Asking(environments, "two", "tiny").given("b")
+    assert given.log
+    assert output_of(given, "python", "-c", "import tiny; print(tiny.VERSION)") == "2.0\n"
+
+
 def test_what_cannot_be_resolved_says_what_the_resolver_says(environments):
     given = Asking(environments, "one", "needy").given()
     assert given.error.startswith("its packages could not be installed: ")
@@ -190,6 +206,7 @@ def unused(environments, name="one"):
     given = Asking(environments, name, "tiny" if name == "one" else "tiny==1.0").given(name)
     environments.unprepare(name)
     environments.give_back(name)
+    until(lambda: name not in environments._using)
     return given
 
 
