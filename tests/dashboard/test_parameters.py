@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from django.views.debug import SafeExceptionReporterFilter
 
 from dashboard.parameterforms import posted_values
 from dashboard.presentation.parameters import PREFIX, parameter_fields
@@ -203,3 +204,9 @@ def test_edit_that_leaves_them_changes_nothing(visitor, load):
     visitor.post(reverse("edit-job", args=[load.pk]), posted)
     load.refresh_from_db()
     assert (load.description, load.parameters, load.parameter_values["password"]) == ("New.", SCHEMA, "hush")
+
+
+@pytest.mark.parametrize("address", ["/jobs/new/", "/jobs/try/", "/jobs/preview/environment/"])
+def test_report_of_an_error_hides_the_values(visitor, address):
+    answer = visitor.post(address, {"name": "load", "parameter:password": "hush"})
+    assert "hush" not in str(SafeExceptionReporterFilter().get_post_parameters(answer.wsgi_request))
