@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from dashboard.presentation.parameters import MORE, PREFIX, text_in_field, widget_of
+from jobs.actions.forms import read_number
 from jobs.parameters.schema import properties_of
 from jobs.parameters.words import types_of
 from jobs.parameters.written import NotJson, read_json
-
-_WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
 def posted_values(schema: Mapping[str, Any], posted: Mapping[str, str], filled: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,6 +32,12 @@ def posted_values(schema: Mapping[str, Any], posted: Mapping[str, str], filled: 
     return {**(_object(more) if more else {}), **found}
 
 
+def undeclared(schema: Mapping[str, Any], posted: Mapping[str, str]) -> dict[str, str]:
+    """What was typed for parameters that an edit of the job took away meanwhile: to be refused, not to be dropped."""
+    names = {field.removeprefix(PREFIX): text for field, text in posted.items() if field.startswith(PREFIX) and text}
+    return {name: text for name, text in names.items() if name not in properties_of(schema)}
+
+
 def _may_be_empty(schema: Mapping[str, Any]) -> bool:
     return "string" in types_of(schema) and "format" not in schema and widget_of(schema) in ("input", "area")
 
@@ -48,13 +51,7 @@ def _value(schema: Mapping[str, Any], text: str) -> Any:
             return text
     if "string" in kinds:
         return None if not text and "null" in kinds else text
-    return _number(text.strip())
-
-
-def _number(text: str) -> int | float | str:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
+    return read_number(text.strip())
 
 
 def _object(text: str) -> dict[str, Any]:

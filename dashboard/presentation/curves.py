@@ -15,11 +15,16 @@ from jobs.telemetry.memory import MEGABYTE
 TABLE_ROWS = 12
 LEAST_SECONDS = 1.0  # in less, the start of Python alone makes a share that says nothing of the job
 TOO_SHORT = "too short to measure"
+NEVER_STARTED = "It never started."
+SHARED = "It shares its process with others, so it is not measured alone."
 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """`held`: cores that it holds, `reserved_bytes`: memory. `ended`: no point comes any more."""
+    """`held`: cores that it holds, `reserved_bytes`: memory. `ended`: no point comes any more.
+
+    `unmeasured`: why none ever comes, empty if one may.
+    """
 
     attempt: int
     ended: bool
@@ -28,6 +33,7 @@ class Curves:
     samples: tuple[Sample, ...]
     average_cores: float | None
     peak_bytes: int | None
+    unmeasured: str = ""
 
     @property
     def peak_cores(self) -> float | None:
@@ -45,6 +51,8 @@ class Curves:
         said = "; ".join(part for part in (", ".join(cores), *memory) if part)
         if said:
             return f"Used {said}." if cores or not self.ended else f"Its cores: {TOO_SHORT}. Used {said}."
+        if self.unmeasured:
+            return self.unmeasured
         return "It was over before it could be measured." if self.ended else "The first sample comes in a moment."
 
     @property
@@ -86,7 +94,14 @@ def curves_of(attempt: Attempt) -> Curves:
         samples=tuple(samples),
         average_cores=average_cores(attempt, samples),
         peak_bytes=attempt.peak_memory_bytes or max((one.memory_bytes for one in samples), default=None),
+        unmeasured=_unmeasured(attempt),
     )
+
+
+def _unmeasured(attempt: Attempt) -> str:
+    if attempt.ended_at is not None and attempt.started_at is None:
+        return NEVER_STARTED
+    return SHARED if attempt.instance.job.execution_model in ("thread", "async") else ""
 
 
 def average_cores(attempt: Attempt, samples: Sequence[Sample]) -> float | None:

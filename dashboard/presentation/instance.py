@@ -18,7 +18,7 @@ from dashboard.presentation.waiting import whole_second
 from dashboard.presentation.workflows import on_date
 from jobs import holds
 from jobs.core.states import TERMINAL, WAITING, OutcomeKind, Status
-from jobs.models import Attempt, Instance
+from jobs.models import LARGE_OF_JOB, Attempt, Instance
 
 MOST_ATTEMPTS = 50
 
@@ -73,7 +73,7 @@ def read_instance(instance_id: int, now: datetime) -> Regions:
 
 def find(instance_id: int) -> Instance:
     """With its job. Raises Gone."""
-    rows = Instance.objects.select_related("job", "node").defer("job__body", "job__environment")
+    rows = Instance.objects.select_related("job", "node").defer(*LARGE_OF_JOB)
     instance = rows.filter(pk=instance_id).first()
     if instance is None:
         raise Gone(f"Instance {instance_id} does not exist; it may have been deleted with its job.")

@@ -20,7 +20,7 @@ from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED, RunMark, Strip, failed_in_a_row, mark_of, strip_of
 from dashboard.presentation.schedules import words_of
 from jobs.api.pages import tagged
-from jobs.models import Dependency, Instance, Job
+from jobs.models import LARGE, Dependency, Instance, Job
 from jobs.trials import is_trial
 
 STRIP = 10
@@ -95,7 +95,7 @@ def _rows(ids: list[int]) -> list[JobRow]:
     """In the order of `ids`. Two queries."""
     jobs = (
         Job.objects.select_related("schedule__calendar", "created_by")
-        .defer("body", "environment", "description", "parameters", "parameter_values")
+        .defer(*LARGE, "description")
         .filter(pk__in=ids)
         .annotate(
             oldest_shown=Subquery(_newest("pk").values("pk")[STRIP - 1 : STRIP]),

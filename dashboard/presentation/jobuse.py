@@ -65,6 +65,7 @@ class JobNeeds:
     owner: str
     limits: tuple[str, ...]
     run: tuple[str, ...]
+    kept: tuple[str, ...]
     attempts: int
     used: float | None
     peak: int | None
@@ -143,6 +144,7 @@ def needs_of(job: Job, instance_ids: Sequence[int]) -> JobNeeds:
         owner=job.created_by.get_username() if job.created_by else "",
         limits=limits_of(job),
         run=run_of(job),
+        kept=kept_of(job),
         attempts=len(used),
         used=max(used, default=None),
         peak=max((peak for _, _, peak in measured if peak is not None), default=None),
@@ -167,6 +169,18 @@ def limits_of(job: Job) -> tuple[str, ...]:
         )
         if sentence
     )
+
+
+def kept_of(job: Job) -> tuple[str, ...]:
+    """How long its runs are kept where that is its own, in short sentences."""
+    most = f"the newest {job.keep_instances:,}" if job.keep_instances is not None else ""
+    return tuple(filter(None, (_days("successes", job.keep_days), _days("others", job.keep_failed_days), most)))
+
+
+def _days(which: str, days: int | None) -> str:
+    if days is None:
+        return ""
+    return f"{which} for {days:,} day{'s' if days > 1 else ''}" if days else f"{which} for ever"
 
 
 def run_of(job: Job) -> tuple[str, ...]:

@@ -195,7 +195,7 @@ def _choices(schema: Mapping[str, Any], is_said: bool) -> Iterator[tuple[str, st
 
 def _expected(schema: Mapping[str, Any]) -> str:
     """What the kind of the input does not say by itself."""
-    if widget_of(schema) == "select":
+    if widget_of(schema) == "select" or schema.get("format") == "date":
         return ""
     said = expected_of(schema)
     if widget_of(schema) == "json":

@@ -18,7 +18,7 @@ from dashboard.presentation.skipping import why_skipped
 from dashboard.qualifiers import words_of as words_in
 from dashboard.schedulesearch import ScheduleQuery
 from jobs import skips
-from jobs.models import Instance, Schedule
+from jobs.models import LARGE_OF_JOB, Instance, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def read_schedules(query: ScheduleQuery, now: datetime) -> Regions:
     shown = list(
         in_order(found, query.sort)
         .select_related("job", "calendar")
-        .defer("job__body", "job__environment", "job__description")[page.start : page.start + PER_PAGE]
+        .defer(*LARGE_OF_JOB, "job__description")[page.start : page.start + PER_PAGE]
     )
     last = _last_fires(shown)
     why = why_skipped([one.job_id for one in shown if one.skipped_in_a_row >= MANY_SKIPPED], now)

@@ -14,7 +14,7 @@ from jobs.core.marks import Coming, LeftOut, coming
 from jobs.core.policies import DEFAULT_POLICY, Overlap
 from jobs.core.triggers import Following, Trigger
 from jobs.core.words import elapsed
-from jobs.models import Instance, Schedule
+from jobs.models import LARGE_OF_JOB, Instance, Schedule
 from jobs.skips import SkippedFire
 from jobs.store.schedules import trigger_of
 
@@ -59,7 +59,7 @@ def read_fires(now: datetime) -> Regions:
     schedules = (
         Schedule.objects.filter(next_at__isnull=False, job__paused_at__isnull=True)
         .select_related("job", "calendar")
-        .defer("job__body", "job__environment")
+        .defer(*LARGE_OF_JOB)
         .order_by("next_at", "id")[:MOST_SHOWN]
     )
     rows = [(f"s{schedule.pk}", _fire_row(schedule)) for schedule in schedules]

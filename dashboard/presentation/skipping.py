@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jobs import holds, skips
 from jobs.core.states import LIVE, WAITING
-from jobs.models import Instance
+from jobs.models import LARGE_OF_JOB, Instance
 
 BUSY = "it was still busy when its next fire came. Let it run less often, or find out why it takes so long."
 
@@ -30,7 +30,7 @@ def why_skipped(job_ids: Collection[int], now: datetime) -> dict[int, str]:
 def _oldest_live(job_ids: Collection[int]) -> dict[int, Instance]:
     rows = Instance.objects.filter(job__in=job_ids, status__in=LIVE).select_related("job")
     found: dict[int, Instance] = {}
-    for one in rows.defer("job__body", "job__environment").order_by("pk"):
+    for one in rows.defer(*LARGE_OF_JOB).order_by("pk"):
         # What runs is what keeps the others from it.
         if one.job_id not in found or (one.status not in WAITING and found[one.job_id].status in WAITING):
             found[one.job_id] = one

@@ -16,7 +16,7 @@ from dashboard.presentation.rows import Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
 from dashboard.presentation.skipping import why_skipped
-from jobs.models import Attempt, Event, Job, Node, Schedule
+from jobs.models import LARGE_OF_JOB, Attempt, Event, Job, Node, Schedule
 from jobs.store.dismissals import PAUSED_BY
 from jobs.trials import is_trial
 
@@ -82,7 +82,7 @@ def _faulty() -> Iterator[tuple[str, Trouble]]:
 def _overdue(now: datetime) -> Iterator[tuple[str, Trouble]]:
     """Schedules whose moment has come and gone: no engine runs, or none of them sees it."""
     late = Schedule.objects.filter(next_at__lt=now - OVERDUE_FROM, job__paused_at=None, fault="")
-    late = late.select_related("job").defer("job__body", "job__environment", "job__description").order_by("next_at")
+    late = late.select_related("job").defer(*LARGE_OF_JOB, "job__description").order_by("next_at")
     for schedule in late[:MOST_READ]:
         sentence = f"{words_of(schedule).capitalize()}, and did not fire when it should have"
         yield f"o{schedule.pk}", Trouble(OVERDUE, "job", schedule.job_id, schedule.job.name, sentence, schedule.next_at)

@@ -59,7 +59,7 @@ def _cancelled(instance: Instance, latest: Attempt | None) -> str:
 def _goes_on(latest: Attempt | None) -> str:
     if latest is None or latest.abandoned_at is None:
         return ""
-    return " Its thread could not be ended: until it returns by itself, what it holds is not free."
+    return " Its thread could not be ended: what it holds is free only once it has returned by itself."
 
 
 def _skipped(instance: Instance, _: Attempt | None) -> str:

@@ -16,7 +16,7 @@ from dashboard.presentation.rows import Regions, Row
 from dashboard.presentation.selections import waiting
 from jobs import holds
 from jobs.core.states import Status
-from jobs.models import Instance
+from jobs.models import LARGE_OF_JOB, Instance
 
 MOST_SHOWN = 12
 WAITING_QUERY = "status=pending&status=queued&status=retrying"
@@ -65,7 +65,7 @@ def waiting_rows(instances: Sequence[Instance], now: datetime) -> list[Row]:
 
 def _of(status: Status) -> QuerySet[Instance]:
     # The job's script stays where it is: it may have a megabyte.
-    return Instance.objects.filter(status=status).select_related("job").defer("job__body", "job__environment")
+    return Instance.objects.filter(status=status).select_related("job").defer(*LARGE_OF_JOB)
 
 
 def _moment(instance: Instance) -> datetime:

@@ -49,7 +49,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     return render(request, "jobs/preview.html", {"preview": found, "now": now, "when": request.POST.get("when", "now")})
 
 
-@sensitive_post_parameters("environment", "parameter_values")
+@sensitive_post_parameters()  # fields of parameters have the names that jobs give them
 @require_POST
 @login_required
 def surroundings(request: HttpRequest) -> HttpResponse:
@@ -68,7 +68,7 @@ def callable_fields(request: HttpRequest) -> HttpResponse:
     )
 
 
-@sensitive_post_parameters("environment", "parameter_values")
+@sensitive_post_parameters()  # fields of parameters have the names that jobs give them
 @require_POST
 @login_required
 def try_out(request: HttpRequest) -> HttpResponse:

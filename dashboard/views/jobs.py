@@ -59,7 +59,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @login_required
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
     found = find_or_404(job_id)
-    context = {"job_id": job_id, "job": found, "waits": found.upstreams.exists()}
+    context = {"job_id": job_id, "job": found, "waits": found.upstreams.exists(), "planned": hasattr(found, "schedule")}
     return live_page(request, "jobs/job.html", [f"job:{job_id}"], context)
 
 

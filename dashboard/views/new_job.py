@@ -40,7 +40,7 @@ MOST_CORES = 1024  # of a number that is still being typed
 GONE = "The job was deleted meanwhile. What you typed is still below; saving it makes a new job."
 
 
-@sensitive_post_parameters("environment", "parameter_values")
+@sensitive_post_parameters()  # fields of parameters have the names that jobs give them
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def new_job(request: HttpRequest) -> HttpResponse:
@@ -49,7 +49,7 @@ def new_job(request: HttpRequest) -> HttpResponse:
     return form_page(request, forms.blank_form())
 
 
-@sensitive_post_parameters("environment", "parameter_values")
+@sensitive_post_parameters()  # fields of parameters have the names that jobs give them
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def edit_job(request: HttpRequest, job_id: int) -> HttpResponse:
@@ -146,6 +146,9 @@ def _create(request: HttpRequest) -> HttpResponse:
         return form_page(request, forms.filled_form(posted, refusal.problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if created.instance_id is not None:
         return redirect("instance", created.instance_id)
+    if posted.get("when", "now") == "now":  # it must be told a value that the form does not say
+        messages.success(request, f"Created {created.name}. It has not run yet: give what it lacks.")
+        return redirect("run-with", created.job_id)
     messages.success(request, f"Created {created.name}.")
     return redirect("job", created.job_id)
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.filters import whole_number
 from dashboard.once import new_mark, once
-from dashboard.parameterforms import posted_values
+from dashboard.parameterforms import posted_values, undeclared
 from dashboard.presentation.parameters import parameter_fields
 from dashboard.views.acting import acted, actor_of
 from dashboard.views.jobs import find_or_404
@@ -57,7 +57,7 @@ def _run(
             now=timezone.now(),
             scope="job",
             logical_at=again.logical_at if again else None,
-            parameters=posted_values(job.parameters, posted, filled),
+            parameters=posted_values(job.parameters, posted, filled) | undeclared(job.parameters, posted),
             before=before,
         )
     except actions.InvalidInput as refusal:

@@ -100,7 +100,7 @@ def _page(request: HttpRequest, secret: Secret | None, problems: Iterable[Proble
     """After a refusal with what was typed, but for the value."""
     said: dict[str, list[str]] = {name: [] for name in SECRET_FIELDS}
     for problem in problems:
-        said[problem.field].append(problem.sentence)
+        said[problem.field].append(problem.sentence[:1].upper() + problem.sentence[1:])
     if any(said.values()) and not said["value"] and request.POST.get("value"):
         said["value"].append(ONCE_MORE)
     stored = {"name": secret.name, "description": secret.description} if secret else {}

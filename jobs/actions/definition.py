@@ -28,12 +28,11 @@ SAME = (
     "max_running", "rates", "priority", "tags", "upstream_rule", "not_before", "keep_workspace", *KEEPING_FIELDS,
     "notify_email", "notify_webhook", "parameters", "parameter_values",
 )  # fmt: skip
-LARGE = ("parameters", "parameter_values", "environment")  # beside the body
 FIELD_OF_KIND: dict[str, str] = {kind.value: field for field, kind in BODIES.items()}
 
 
 def spec_of(job: Job, schedule: Schedule | None, *, whole: bool = True) -> JobSpec:
-    """Unless `whole`, without the fields that may be large, which a list does not load: `LARGE`."""
+    """Unless `whole`, without the fields that may be large, which a list does not load."""
     return JobSpec(
         name=job.name,
         kind=job.kind,

@@ -34,14 +34,14 @@ def _text(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _whole(text: str) -> int | str:
+def read_whole(text: str) -> int | str:
     """Digits as everybody writes them: Python would read 1_000, too, and those of other scripts."""
     return int(text) if _WHOLE.fullmatch(text.strip()) else text
 
 
-def _number(text: str) -> float | str:
+def read_number(text: str) -> float | str:
     """A whole number stays one, so that a refusal shows it as it was typed."""
-    whole = _whole(text)
+    whole = read_whole(text)
     return float(text) if isinstance(whole, str) and _NUMBER.fullmatch(text.strip()) else whole
 
 
@@ -63,7 +63,7 @@ def _words(text: str) -> list[str]:
 
 
 def _codes(text: str) -> list[int | str]:
-    return [_whole(word) for word in _words(text)]
+    return [read_whole(word) for word in _words(text)]
 
 
 def _flag(text: str) -> bool | str:
@@ -78,15 +78,15 @@ def _json(text: str) -> Any:
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "cpu_cores_required": _whole,
-    "cores": _whole,
-    "duration_seconds": _number,
-    "memory_mb_required": _whole,
-    "max_retries": _whole,
-    "timeout_seconds": _number,
-    "kill_grace_seconds": _number,
-    "retry_delay_seconds": _number,
-    "retry_max_delay_seconds": _number,
+    "cpu_cores_required": read_whole,
+    "cores": read_whole,
+    "duration_seconds": read_number,
+    "memory_mb_required": read_whole,
+    "max_retries": read_whole,
+    "timeout_seconds": read_number,
+    "kill_grace_seconds": read_number,
+    "retry_delay_seconds": read_number,
+    "retry_max_delay_seconds": read_number,
     "priority": _priority,
     "environment": _variables,
     "parameters": _json,
@@ -98,26 +98,26 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "rates": _words,
     "retry_only_exit_codes": _codes,
     "retry_never_exit_codes": _codes,
-    "pause_after_failures": _whole,
-    "max_running": _whole,
-    "maximum": _whole,
-    "burst": _whole,
-    "rate_per_second": _number,
-    "deadline_seconds": _number,
-    "start_deadline_seconds": _number,
+    "pause_after_failures": read_whole,
+    "max_running": read_whole,
+    "maximum": read_whole,
+    "burst": read_whole,
+    "rate_per_second": read_number,
+    "deadline_seconds": read_number,
+    "start_deadline_seconds": read_number,
     "retry_jitter": _flag,
-    "catch_up_limit": _whole,
-    "queue_bound": _whole,
-    "misfire_grace_seconds": _number,
-    "jitter_seconds": _number,
+    "catch_up_limit": read_whole,
+    "queue_bound": read_whole,
+    "misfire_grace_seconds": read_number,
+    "jitter_seconds": read_number,
     "first_at_once": _flag,
-    "nice": _whole,
-    "max_processes": _whole,
-    "max_file_mb": _whole,
+    "nice": read_whole,
+    "max_processes": read_whole,
+    "max_file_mb": read_whole,
     "cleanup_after": _words,
-    "cleanup_timeout_seconds": _number,
+    "cleanup_timeout_seconds": read_number,
     "keep_workspace": _flag,
-    "keep_days": _whole,
-    "keep_failed_days": _whole,
-    "keep_instances": _whole,
+    "keep_days": read_whole,
+    "keep_failed_days": read_whole,
+    "keep_instances": read_whole,
 }

@@ -7,9 +7,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from jobs.actions.answers import Problem
 from jobs.actions.bodies import RESERVED, VARIABLE
 from jobs.actions.reading import Reader, shown
 from jobs.models import Secret
+from jobs.parameters.checking import HIDDEN
 from jobs.store.specs import SecretUse
 
 MOST_SECRETS = 50
@@ -25,7 +27,8 @@ def read_secrets(reader: Reader, variables: Collection[str]) -> tuple[SecretUse,
     if given is None:
         return ()
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) > MOST_SECRETS:
-        reader.expected("secrets", f"{EXPECTED}, at most {MOST_SECRETS}")
+        expected = f"{EXPECTED}, at most {MOST_SECRETS}"
+        _refuse(reader, expected, f"secrets is {_told(given)}, expected {expected}.")
         return ()
     known = list(Secret.objects.values_list("name", flat=True)) if given else []
     uses: dict[str, SecretUse] = {}
@@ -63,7 +66,7 @@ def variable_of(name: str) -> str:
 def _read(reader: Reader, one: object, known: Sequence[str]) -> SecretUse | None:
     raw = {"name": one} if isinstance(one, str) else one
     if not isinstance(raw, Mapping) or set(raw) - set(USE_FIELDS):
-        _refuse(reader, EXPECTED, f"secrets has {shown(one)}, expected {EXPECTED}.")
+        _refuse(reader, EXPECTED, f"secrets has {_told(one)}, expected {EXPECTED}.")
         return None
     name, variable, as_file = raw.get("name"), raw.get("variable"), raw.get("file")
     if not isinstance(name, str) or name not in known:
@@ -90,5 +93,14 @@ def _fault_of_variable(variable: str, variables: Collection[str], uses: Collecti
     return "as it does another; take another." if variable in uses else ""
 
 
+def _told(given: object) -> str:
+    """By its shape: who takes the field for that of the values has a secret in it."""
+    if isinstance(given, Mapping):
+        return f"an object with {', '.join(map(shown, given)) or 'nothing'}"
+    if isinstance(given, Sequence):
+        return "text" if isinstance(given, str) else f"a list of {len(given)}"
+    return shown(given)
+
+
 def _refuse(reader: Reader, expected: str, sentence: str) -> None:
-    reader.refuse("secrets", expected, sentence)
+    reader.problems.append(Problem("secrets", HIDDEN, expected, sentence))

@@ -128,7 +128,7 @@ def _refuse_text(reader: Reader, field: str, expected: str) -> None:
 
 def _without_masks(values: dict[str, Any]) -> dict[str, Any]:
     if faults := [
-        Fault(name, shown(name), "the value itself", f"{name} is a mask, but no value is stored; give the value.")
+        Fault(name, shown(name), "the value itself", f"{name} has a mask for which no value is stored; give the value.")
         for name in masks_in(values)
     ]:
         raise InvalidParameters(faults)

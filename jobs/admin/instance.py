@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from jobs.admin.bulk_instances import cancel_many, delete_many, retry_many
 from jobs.admin.readonly import ReadOnly, ReadOnlyAdmin, moment
 from jobs.given import ran_with
-from jobs.models import Attempt, Instance, Job
+from jobs.models import LARGE_OF_JOB, Attempt, Instance, Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 
@@ -52,7 +52,7 @@ class InstanceAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Instance]:
         found: QuerySet[Instance] = super().get_queryset(request)
-        return found.defer("job__body", "job__environment", "job__description")
+        return found.defer(*LARGE_OF_JOB, "job__description")
 
     def get_search_results(
         self,

@@ -15,7 +15,6 @@ from django.utils.html import format_html
 
 from jobs import actions
 from jobs.actions import ActionError, Deleted
-from jobs.actions.definition import LARGE
 from jobs.actions.options import OPTION_FIELDS
 from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
@@ -26,7 +25,7 @@ from jobs.core.graph import in_order
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.running import RUN_FIELDS
 from jobs.core.states import LIVE
-from jobs.models import Instance, Job
+from jobs.models import LARGE, Instance, Job
 from jobs.store import read
 from jobs.store.schedules import spec_of, trigger_of
 
@@ -89,7 +88,7 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         found: QuerySet[Job] = super().get_queryset(request)
         is_list = request.resolver_match is not None and request.resolver_match.url_name == "jobs_job_changelist"
-        return found.defer("body", *LARGE) if is_list else found
+        return found.defer(*LARGE) if is_list else found
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - Django's signature
         """Not Django's way: it knows nothing of processes, and loads the whole history to list it."""

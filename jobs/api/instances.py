@@ -22,7 +22,7 @@ from jobs.api.shapes import instance_shape
 from jobs.api.strict import identifier
 from jobs.core import states
 from jobs.given import ran_with
-from jobs.models import Attempt, Instance
+from jobs.models import LARGE_OF_JOB, Attempt, Instance
 from jobs.parameters.masking import masked
 
 router = Router(tags=["instances"])
@@ -33,8 +33,8 @@ EXPECTED_STATUS = ", ".join(status.value for status in states.Status)
 def rows() -> QuerySet[Instance]:
     """With what the answers need, in two queries whatever their number; newest first."""
     attempts = Prefetch("attempts", Attempt.objects.select_related("node").order_by("number"))
-    heavy = ("job__body", "job__environment", "job__description")
-    return Instance.objects.select_related("job", "node").defer(*heavy).prefetch_related(attempts).order_by("-pk")
+    light = Instance.objects.defer(*LARGE_OF_JOB, "job__description")
+    return light.select_related("job", "node").prefetch_related(attempts).order_by("-pk")
 
 
 def several(found: Iterable[Instance], chars: int = outputs.IN_LISTS) -> list[dict[str, Any]]:
@@ -44,12 +44,11 @@ def several(found: Iterable[Instance], chars: int = outputs.IN_LISTS) -> list[di
 
 
 def one(instance_id: int) -> dict[str, Any]:
-    found = several(rows().filter(pk=instance_id), outputs.IN_DETAIL)
-    if not found:
+    instance = rows().filter(pk=instance_id).first()
+    if instance is None:
         raise NotFound("instance", instance_id)
-    instance = Instance.objects.get(pk=instance_id)
     given = ran_with(instance)
-    return found[0] | {"parameters": None if given is None else masked(given)}
+    return several([instance], outputs.IN_DETAIL)[0] | {"parameters": None if given is None else masked(given)}
 
 
 @router.get("/instances", response={200: list[answers.InstanceAnswer], **answers.REFUSALS})

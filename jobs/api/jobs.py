@@ -12,7 +12,7 @@ from ninja import P, QueryEx, Router, Status
 
 from jobs import actions, skips
 from jobs.actions import NotFound
-from jobs.actions.definition import LARGE, zone_to_show
+from jobs.actions.definition import zone_to_show
 from jobs.actions.reading import Reader
 from jobs.actions.unknown import refuse_unknown
 from jobs.api import answers, bodies, instances, pages
@@ -21,10 +21,9 @@ from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.shapes import full_job, listed_job, schedule_of
 from jobs.api.strict import identifier, json_object
-from jobs.models import Job
+from jobs.models import LARGE, Job
 
 router = Router(tags=["jobs"])
-HEAVY = ("body", *LARGE)
 CancelWaiting = QueryEx[bool, P(description="Cancel what waits of it, too; else it goes on waiting, and runs.")]
 
 
@@ -64,7 +63,7 @@ def list_jobs(
     found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related(
         "upstream_edges", "secret_grants__secret"
     )
-    found = found.defer(*HEAVY).order_by("-pk")
+    found = found.defer(*LARGE).order_by("-pk")
     if name:
         found = found.filter(name__icontains=name)
     if paused is not None:

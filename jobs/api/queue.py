@@ -15,7 +15,7 @@ from jobs.api import answers
 from jobs.api.moments import iso
 from jobs.api.shapes import hold_shape
 from jobs.core.states import Status
-from jobs.models import Instance
+from jobs.models import LARGE_OF_JOB, Instance
 
 router = Router(tags=["instances"])
 
@@ -24,7 +24,7 @@ router = Router(tags=["instances"])
 def read_queue(request: HttpRequest, limit: QueryEx[int, P(ge=1, le=holds.LOOKED_THROUGH)] = 50) -> Any:
     """All that is due and has not started, the next one first; those of paused jobs keep their place."""
     queued = Instance.objects.filter(status=Status.QUEUED).select_related("job").order_by("order_key", "id")
-    rows = list(queued.defer("job__body", "job__environment", "job__description")[:limit])
+    rows = list(queued.defer(*LARGE_OF_JOB, "job__description")[:limit])
     reasons = holds.explain(rows, timezone.now())
     return [
         {

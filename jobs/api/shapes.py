@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from jobs.actions.bodies import BODIES, MASK
-from jobs.actions.definition import LARGE, raw_of, spec_of, zone_to_show
+from jobs.actions.definition import raw_of, spec_of, zone_to_show
 from jobs.api.moments import iso
 from jobs.api.outputs import Output, rundir_of
 from jobs.core.invalid import InvalidSchedule
 from jobs.execution.markers import read_progress
 from jobs.holds import HoldView
-from jobs.models import Attempt, Instance, Job, Schedule
+from jobs.models import LARGE, Attempt, Instance, Job, Schedule
 from jobs.parameters.masking import masked
 from jobs.store.schedules import spec_of as schedule_spec_of
 from jobs.store.schedules import trigger_of

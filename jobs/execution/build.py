@@ -175,5 +175,5 @@ def message_in(lines: tuple[str, ...]) -> str:
     """What uv says of a failure, in one line."""
     begins = [number for number, line in enumerate(lines) if BEGINS.match(line)]
     said = DRAWN.sub(" ", " ".join(lines[begins[0] :] if begins else lines[-5:])).strip()
-    said = said.removeprefix("error: ").replace(" cause: ", ": ", 1)
+    said = said.removeprefix("error: ").replace(" cause: ", ": ").replace(" hint: ", "; hint: ")
     return said[:LONGEST_ERROR] or "uv said nothing"

@@ -77,8 +77,8 @@ def _due(instance: models.Instance, scene: Scene) -> HoldView:
         return HoldView("admission_stopped", stopped(able), None, "it waits until starts are allowed again")
     if instance.pk not in scene.queue:
         return _in_no_place(instance, scene)
-    if instance.pk in scene.being_made:
-        return being_installed(scene.being_made[instance.pk], scene.now)
+    if instance.pk in scene.installing:
+        return being_installed(scene.installing[instance.pk], scene.now)
     if instance.pk in scene.limiting:
         return held_back(instance.pk, scene.limiting[instance.pk], scene)
     return in_its_place(instance.pk, demand, starting, scene)

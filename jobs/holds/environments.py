@@ -15,7 +15,7 @@ from jobs.packages import needed
 
 
 @dataclass(frozen=True, slots=True)
-class Being:
+class Installing:
     """An environment that is being made on `node`. `waiting`: how many of the queue wait for it."""
 
     node: str
@@ -23,7 +23,7 @@ class Being:
     waiting: int
 
 
-def being_made(queue: Sequence[models.Instance], nodes: Collection[str]) -> dict[int, Being]:
+def installing(queue: Sequence[models.Instance], nodes: Collection[str]) -> dict[int, Installing]:
     """By instance, for those of the queue that wait for one. The engine notes a reason for the first of each kind of
     needs only, and does not take it back: so the first in order who needs an environment tells of it, or nobody.
     """
@@ -38,12 +38,12 @@ def being_made(queue: Sequence[models.Instance], nodes: Collection[str]) -> dict
     waits = {pk: key for pk, of_job in names.items() for key in of_job if key in told}
     counts = Counter(waits.values())
     return {
-        pk: Being(str(told[key]["node"]), datetime.fromisoformat(str(told[key]["since"])), counts[key])
+        pk: Installing(str(told[key]["node"]), datetime.fromisoformat(str(told[key]["since"])), counts[key])
         for pk, key in waits.items()
     }
 
 
-def being_installed(being: Being, now: datetime) -> HoldView:
+def being_installed(being: Installing, now: datetime) -> HoldView:
     others = being.waiting - 1
     also = f"; {others} {'others wait' if others > 1 else 'other waits'} for the same" if others else ""
     sentence = f"its packages are being installed on node {being.node} since {clock(being.since, now)}{also}"

@@ -19,7 +19,7 @@ from jobs.core.prediction import Holding, Prediction, Room, expected_end, room_o
 from jobs.core.ready import Needs
 from jobs.core.records import Allocation, Demand, Hold, Job
 from jobs.core.states import Status
-from jobs.holds.environments import Being, being_made
+from jobs.holds.environments import Installing, installing
 from jobs.nodes import draining, state_of
 from jobs.store import limits, read
 
@@ -47,7 +47,7 @@ class Scene:
     """`queue`: what each of the first in it needs, in their order; `tenants`: whose they are.
 
     `limiting`: what holds one back whatever room there is. `ends_at`: when each that runs should end, None if nobody
-    knows; `next_try_at`: when one that failed is tried again. `holders`: who holds a place of a limit. `being_made`:
+    knows; `next_try_at`: when one that failed is tried again. `holders`: who holds a place of a limit. `installing`:
     the environment that one waits for.
     """
 
@@ -62,7 +62,7 @@ class Scene:
     ends_at: Mapping[int, datetime | None]
     next_try_at: Mapping[int, datetime]
     holders: Mapping[str, Sequence[int]]
-    being_made: Mapping[int, Being]
+    installing: Mapping[int, Installing]
 
     def ahead_of(self, instance_id: int) -> list[int]:
         ids = list(self.queue)
@@ -112,7 +112,7 @@ def look(now: datetime, wanted: Collection[int]) -> Scene:
         ends_at={h.instance_id: h.ends_at for holdings in flight.holdings.values() for h in holdings},
         next_try_at={row.pk: row.retry_at for row in retrying if row.retry_at is not None},
         holders=holders,
-        being_made=being_made(rows, {node.node.name for node in live}),
+        installing=installing(rows, {node.node.name for node in live}),
     )
 
 
@@ -122,7 +122,7 @@ def demand_of(job: models.Job) -> Demand:
 
 def _rows(status: Status) -> QuerySet[models.Instance]:
     rows = models.Instance.objects.filter(status=status, job__paused_at=None).select_related("job")
-    return rows.defer("job__body", "job__environment", "job__description")
+    return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
 def _in_flight(now: datetime) -> _Flight:

@@ -30,7 +30,7 @@ def explain_upstreams(instances: Iterable[models.Instance], now: datetime) -> di
     names = dict(models.Job.objects.filter(pk__in=ids).values_list("pk", "name"))
     latest = {
         (row.job_id, row.logical_at): row
-        for row in rows.select_related("job").defer("job__body", "job__environment").order_by("generation")
+        for row in rows.select_related("job").defer(*models.LARGE_OF_JOB).order_by("generation")
     }
     views: dict[int, HoldView] = {}
     for instance in waiting:

@@ -7,7 +7,7 @@ from jobs.models.dependency import Dependency
 from jobs.models.event import Event, FeedEpoch
 from jobs.models.idempotency import IdempotencyKey
 from jobs.models.instance import Instance
-from jobs.models.job import Job
+from jobs.models.job import LARGE, LARGE_OF_JOB, Job
 from jobs.models.limit import Limit
 from jobs.models.node import Node
 from jobs.models.schedule import Schedule
@@ -15,6 +15,8 @@ from jobs.models.secret import Secret, SecretGrant
 from jobs.models.token import ApiToken
 
 __all__ = [
+    "LARGE",
+    "LARGE_OF_JOB",
     "ApiToken",
     "Attempt",
     "Backfill",

@@ -16,6 +16,11 @@ def all_ends() -> list[str]:
     return [end.value for end in CleanupAfter]
 
 
+# What may be large, and no list loads: a schema has up to 100 kB, the values of its parameters up to a megabyte.
+LARGE = ("body", "environment", "parameters", "parameter_values")
+LARGE_OF_JOB = tuple(f"job__{name}" for name in LARGE)  # of what is selected with its job
+
+
 class Job(models.Model):
     """`revision` rises with every edit; a start checks it, so a stale plan can delay a run, never start it wrongly."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from jobs.execution import masking
@@ -19,13 +19,18 @@ def unmasked(given: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, A
     return {name: _unmasked(name, value, stored.get(name)) for name, value in given.items()}
 
 
-def masks_in(values: Mapping[str, Any]) -> Iterator[str]:
-    """Names whose value is still a mask: nothing was stored that it could stand for."""
-    for name, value in values.items():
-        if value == MASK and SECRET_NAME.search(name):
-            yield name
-        elif isinstance(value, Mapping):
-            yield from masks_in(value)
+def masks_in(values: Mapping[str, Any]) -> list[str]:
+    """Names whose value still has a mask in it: nothing is stored that this could stand for.
+
+    So it is of a list, or an address, of which anything was changed: which of its passwords was meant nobody can say.
+    """
+    return [name for name, value in values.items() if _has_mask(value)]
+
+
+def _has_mask(value: Any) -> bool:
+    if isinstance(value, Mapping | list):
+        return any(map(_has_mask, value.values() if isinstance(value, Mapping) else value))
+    return isinstance(value, str) and (value == MASK or f":{MASK}@" in value)
 
 
 def _masked(name: str, value: Any) -> Any:

@@ -36,18 +36,24 @@ def fault_of_pattern(pattern: str) -> str:
     if len(pattern) > LONGEST_PATTERN:
         return f"of {len(pattern):,} characters, expected at most {LONGEST_PATTERN}"
     try:
-        ways = _ways_of_all(_parser.parse(_strict_end(pattern)))
+        parsed = _parser.parse(_strict_end(pattern))
+        ways = _ways_of_all(parsed)
     except (re.error, OverflowError, RecursionError) as error:
         return f"that cannot be read ({error})"
     except _TooSlowError as error:
         return str(error)
-    # Not bound to the beginning, it is tried from each character on.
-    if ways * (1 if pattern.startswith("^") else WAYS_OF_REPEAT) > MOST_WAYS:
+    if ways * (1 if _is_bound(parsed) else WAYS_OF_REPEAT) > MOST_WAYS:
         return (
             "which can match in too many ways and may take hours; "
             "begin it with ^, and write fewer repeats and alternatives"
         )
     return ""
+
+
+def _is_bound(parsed: Any) -> bool:
+    """To the beginning, in all of its alternatives; else it is tried from each character on."""
+    begins = bool(parsed) and parsed[0] == (_constants.AT, _constants.AT_BEGINNING)
+    return begins and not parsed.state.flags & re.MULTILINE
 
 
 def _ways_of_all(parsed: Any) -> int:

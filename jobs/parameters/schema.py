@@ -147,13 +147,17 @@ def _faults_of(name: str, where: str, schema: object, depth: int) -> Iterator[Fa
         yield fault
         return
     if "items" in schema:
-        yield from _faults_of(name, f"{where}, in items,", schema["items"], depth + 1)
+        yield from _faults_of(name, _inside(where, "items"), schema["items"], depth + 1)
     for inner, one in schema.get("properties", {}).items():
-        yield from _faults_of(name, f"{where}, in {shown(inner)},", one, depth + 1)
+        yield from _faults_of(name, _inside(where, shown(inner)), one, depth + 1)
     if not isinstance(others := schema.get("additionalProperties", True), bool):
-        yield from _faults_of(name, f"{where}, in additionalProperties,", others, depth + 1)
+        yield from _faults_of(name, _inside(where, "additionalProperties"), others, depth + 1)
     if "default" in schema and (wrong := fault_of_value("default", schema, schema["default"])):
         yield Fault(name, wrong.given, wrong.expected, f"{where}: its {wrong.sentence}")
+
+
+def _inside(where: str, part: str) -> str:
+    return f"{where.removesuffix(',')}, in {part},"
 
 
 def _faults_of_type(name: str, where: str, schema: Mapping[str, Any]) -> Iterator[Fault]:

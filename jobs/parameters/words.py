@@ -46,6 +46,8 @@ def _kind(schema: Mapping[str, Any], kind: str) -> str:
         counted = _between(schema.get("minItems"), schema.get("maxItems"), things)
         distinct = ", each once" if schema.get("uniqueItems") else ""
         return f"a list of {counted or things}{distinct}"
+    if kind == "object" and (counted := _between(schema.get("minProperties"), schema.get("maxProperties"), "names")):
+        return f"an object of {counted}"
     return TYPES[kind]
 
 

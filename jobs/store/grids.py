@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.core.graph import Graph, in_order
-from jobs.models import Instance, Job
+from jobs.models import LARGE, Instance, Job
 from jobs.store import read, workflows
 
 MOST_DATES = 100
@@ -34,11 +34,7 @@ def grid(job_id: int, limit: int, before: datetime | None = None) -> Grid | None
     """
     graph = read.workflows()
     ids = in_order(graph.component(job_id), graph.upstreams)
-    rows = (
-        Job.objects.select_related("schedule")
-        .defer("body", "environment", "parameters", "parameter_values")
-        .in_bulk(ids)
-    )
+    rows = Job.objects.select_related("schedule").defer(*LARGE).in_bulk(ids)
     if job_id not in rows:
         return None
     dates = _dates(ids, limit + 1, before)
@@ -53,7 +49,7 @@ def of_date(job_id: int, date: datetime) -> Grid:
     """The workflow on one date."""
     graph = read.workflows()
     ids = in_order(graph.component(job_id), graph.upstreams)
-    rows = Job.objects.defer("body", "environment", "parameters", "parameter_values").in_bulk(ids)
+    rows = Job.objects.defer(*LARGE).in_bulk(ids)
     latest = {(one, date): row for one, row in workflows.latest_of(ids, date).items()}
     return Grid(graph, tuple(rows[one] for one in ids if one in rows), (date,), latest, None)
 

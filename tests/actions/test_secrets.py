@@ -231,3 +231,14 @@ def test_rotation_keeps_what_it_cannot_read(settings):
         call_command("rotatesecrets")
     secret.refresh_from_db()
     assert vault.decrypt(secret) == VALUE
+
+
+@pytest.mark.parametrize(
+    "given", [{"TOKEN": VALUE}, VALUE, [{"name": "stripe", "value": VALUE}], [[VALUE]], [VALUE] * 51]
+)
+def test_value_in_the_field_of_a_job_is_not_repeated(given):
+    make()
+    raw = {"name": "load", "command": "true", "secrets": given}
+    problems = refused(actions.create_job, raw)
+    assert {problem.field for problem in problems} == {"secrets"}
+    assert not any(VALUE in f"{problem.given}{problem.sentence}" for problem in problems)

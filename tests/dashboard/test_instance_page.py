@@ -139,6 +139,18 @@ def test_average_of_an_ended_run_is_the_kernels(visitor, running):
     assert summary == "Used 0.75 cores on average, 0.50 at most; 9.0 MB of memory at most."
 
 
+def test_what_shares_a_process_is_not_called_too_short(visitor):
+    job = make_job("fetch", kind="callable", body="shop.jobs.fetch", execution_model="async", cores=0)
+    fetching = make_running(job, make_node())
+    summary = visitor.get(f"/instances/{fetching.pk}/samples/").json()["summary"]
+    assert summary == "It shares its process with others, so it is not measured alone."
+
+
+def test_what_never_started_is_not_called_too_short(visitor, running):
+    end(running, started_at=None)
+    assert visitor.get(f"/instances/{running.pk}/samples/").json()["summary"] == "It never started."
+
+
 def test_run_of_less_than_a_second_has_no_average(visitor, running):
     """0.3 s of a start of Python in 0.05 s made "5.83 cores on average"."""
     sampled(running, 0)

@@ -203,6 +203,20 @@ def test_queries_do_not_grow_with_runs(visitor):
     assert counts[0] == counts[1]
 
 
+def test_job_tells_how_long_its_own_runs_are_kept(visitor):
+    job = make_job(keep_days=3, keep_failed_days=0, keep_instances=5000)
+    assert row(job, "needs").kept == ("successes for 3 days", "others for ever", "the newest 5,000")
+    assert "<dt>Runs are kept</dt>" in html(visitor, job)
+    assert "<dt>Runs are kept</dt>" not in html(visitor, make_job("plain"))
+
+
+def test_job_without_a_schedule_does_not_wait_for_it(visitor):
+    job = make_job()
+    assert "wait for its schedule" not in html(visitor, job)
+    plan(job)
+    assert "Run it now, or wait for its schedule." in html(visitor, job)
+
+
 def test_packages_of_the_job_and_of_its_script_are_told(visitor):
     script = "# /// script\n# requires-python = '>=3.11'\n# dependencies = ['rich', 'pandas']\n# ///\n"
     job = make_job(body=script, python_version="3.12", requirements=["pandas"])

@@ -172,7 +172,7 @@ def test_abandoned_thread_is_told(visitor):
     instance = end(make_running(make_job(), make_node()), "cancelled")
     instance.attempts.update(abandoned_at=instance.ended_at)
     shown = text(visitor, f"/instances/{instance.pk}/")
-    assert "Cancelled. Its thread could not be ended: until it returns by itself, what it holds is not free." in shown
+    assert "Cancelled. Its thread could not be ended: what it holds is free only once it has returned" in shown
 
 
 def test_running_instance_can_be_cancelled(visitor):

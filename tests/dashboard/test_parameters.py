@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.urls import reverse
+from django.views.debug import SafeExceptionReporterFilter
 
 from dashboard.parameterforms import posted_values
 from dashboard.presentation.parameters import PREFIX, parameter_fields
@@ -115,6 +116,13 @@ def test_refused_run_keeps_what_was_typed(visitor, load):
     assert b'value="12"' in answer.content
 
 
+def test_value_for_a_parameter_that_was_taken_away_is_refused(visitor, load):
+    answer = visitor.post(reverse("run-with", args=[load.pk]), {"parameter:table": "a", "parameter:until": "9"})
+    assert answer.status_code == 422
+    assert b"There is no parameter &quot;until&quot;" in answer.content
+    assert not Instance.objects.exists()
+
+
 def test_run_again_has_what_the_instance_ran_with(visitor, load):
     run = actions.run_job(load.pk, actor="ada", now=NOW, parameters={"table": "orders", "password": "other"})
     address = f"{reverse('run-with', args=[load.pk])}?again={run.instance_id}"
@@ -174,6 +182,19 @@ def test_form_says_at_the_field_what_is_wrong(visitor, field, text, sentence):
     assert not Job.objects.exists()
 
 
+def test_examples_in_the_form_are_whole(visitor):
+    content = visitor.get(reverse("new-job")).content.decode()
+    assert 'placeholder="{&quot;table&quot;: &quot;orders&quot;}"' in content
+
+
+def test_form_that_is_to_run_now_asks_for_what_it_lacks(visitor):
+    texts = {"parameters": '{"properties": {"table": {"type": "string"}}, "required": ["table"]}', "when": "now"}
+    page = visitor.post(reverse("new-job"), FORM | texts, follow=True)
+    assert page.redirect_chain[-1][0] == reverse("run-with", args=[Job.objects.get().pk])
+    assert "Created load. It has not run yet: give what it lacks." in page.content.decode()
+    assert not Instance.objects.exists()
+
+
 def test_edit_that_leaves_them_changes_nothing(visitor, load):
     page = visitor.get(reverse("edit-job", args=[load.pk]))
     form = page.context["form"]
@@ -183,3 +204,9 @@ def test_edit_that_leaves_them_changes_nothing(visitor, load):
     visitor.post(reverse("edit-job", args=[load.pk]), posted)
     load.refresh_from_db()
     assert (load.description, load.parameters, load.parameter_values["password"]) == ("New.", SCHEMA, "hush")
+
+
+@pytest.mark.parametrize("address", ["/jobs/new/", "/jobs/try/", "/jobs/preview/environment/"])
+def test_report_of_an_error_hides_the_values(visitor, address):
+    answer = visitor.post(address, {"name": "load", "parameter:password": "hush"})
+    assert "hush" not in str(SafeExceptionReporterFilter().get_post_parameters(answer.wsgi_request))

@@ -11,6 +11,7 @@ from django.utils import timezone
 from dashboard.presentation.listpage import PER_PAGE
 from dashboard.views.pages import regions_of
 from jobs.models import Attempt, Instance, Job, Node, Schedule
+from tests.actions.places import make_instance
 from tests.dashboard.places import make_job, make_node
 
 pytestmark = pytest.mark.django_db
@@ -117,3 +118,15 @@ def test_ten_thousand_runs_cost_what_forty_do(admin_client):
     assert len(regions_of(f"job:{job.pk}", timezone.now())["instances"]) <= PER_PAGE
     older = regions_of("instances:job=each+second", timezone.now())["pager"][0][1].older
     assert len(regions_of(f"instances:{older}", timezone.now())["listed"]) == PER_PAGE
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/jobs/", "/instances/", "/schedules/", "/api/v1/jobs", "/api/v1/instances", "/api/v1/queue"]
+)
+def test_lists_load_no_values_of_parameters(admin_client, django_assert_max_num_queries, path):
+    """One job may have a megabyte of them."""
+    job = make_job("load", parameters={"properties": {"a": {}}}, parameter_values={"a": "x"})
+    make_instance(job, "queued")
+    with django_assert_max_num_queries(100) as queries:
+        assert admin_client.get(path).status_code == 200
+    assert not [query["sql"] for query in queries if '"parameter_values"' in query["sql"]]

@@ -53,6 +53,7 @@ def test_no_address_fails_of_it(client, django_user_model):
         node_id=1,
         backfill_id=1,
         operation_id=1,
+        secret_id=1,
         attempt=1,
         name=quote(NUL),
     ):

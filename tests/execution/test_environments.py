@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs.core.packages import PackagesNeeded
+from jobs.execution.build import message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
 from jobs.execution.tree import all_processes, read_proc
@@ -113,6 +114,11 @@ def test_what_is_there_is_found_again_after_a_restart(environments, data_dir):
     given = Asking(later, "two", "tiny").given()
     later.close()
     assert (given.directory, given.log) == (built.directory, ())
+
+
+def test_what_uv_says_in_lines_is_one_sentence():
+    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer", "", "hint: Try another")
+    assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])

@@ -30,3 +30,16 @@ def test_masked_values_given_back_are_those_that_are_stored():
 def test_mask_that_stands_for_nothing_is_found(given):
     assert list(masks_in(unmasked(given, {"table": "a"})))
     assert not list(masks_in(VALUES))
+
+
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        ([{"user": "a", "password": "hush"}], [{"user": "b", "password": MASK}]),
+        ("x://u:hush@host/db", f"x://u:{MASK}@other/db"),
+        ("hush", MASK),
+    ],
+)
+def test_mask_in_a_changed_list_or_address_is_no_value(stored, given):
+    assert unmasked(masked({"of": stored}), {"of": stored}) == {"of": stored}
+    assert list(masks_in(unmasked({"of": given}, {"of": stored}))) == ["of"]

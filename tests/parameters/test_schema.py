@@ -81,7 +81,7 @@ def test_schema_too_deep_is_refused():
     deep: dict = {"type": "string"}
     for _ in range(7):
         deep = {"type": "array", "items": deep}
-    assert "lies deeper than 6 levels" in refusal(of(a=deep))
+    assert "in items, in items, lies deeper than 6 levels" in refusal(of(a=deep))
 
 
 def test_bottomless_schema_is_refused():

@@ -80,11 +80,13 @@ function startCallables(form) {
     fields.replaceChildren(); // those of another one must not be sent
     const body = new URLSearchParams({ callable: callable.value, job: form.elements.job?.value ?? "" });
     const headers = { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value };
+    const failed = () => (fields.textContent = "Its parameters cannot be had now. Choose it again.");
     try {
       const answer = await fetch(fields.dataset.callableFields, { method: "POST", body, headers, signal: asked.signal });
-      if (!answer.redirected && answer.ok) fields.innerHTML = await answer.text();
+      if (answer.redirected || !answer.ok) failed();
+      else fields.innerHTML = await answer.text();
     } catch (error) {
-      if (error.name !== "AbortError") fields.textContent = "Its parameters cannot be had now: no connection. Choose it again.";
+      if (error.name !== "AbortError") failed();
     }
   };
   const follow = () => {

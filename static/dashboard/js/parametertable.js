@@ -93,7 +93,7 @@ function adder(schema, changed) {
 
 // In its place; the name that it has then. One that is taken, or none, leaves it as it was.
 function rename(schema, from, to) {
-  if (!to || to in schema.properties) return from;
+  if (!to || Object.hasOwn(schema.properties, to)) return from;
   schema.properties = Object.fromEntries(Object.entries(schema.properties).map(([name, one]) => [name === from ? to : name, one]));
   if (schema.required) schema.required = schema.required.map((name) => (name === from ? to : name));
   return to;
