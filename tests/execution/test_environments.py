@@ -13,6 +13,7 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
+from jobs.execution.pythons import find, own
 from jobs.execution.tree import all_processes, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
 from tests.waiting import until
@@ -148,6 +149,11 @@ def test_a_failed_build_is_tried_anew_by_the_next(environments, wheels):
 def test_a_python_that_is_not_there_says_which_are(environments):
     given = Asking(environments, "one", python="==3.99.*").given()
     assert given.error.startswith("it needs Python 3.99, and this node has 3.")
+
+
+def test_pythons_that_cannot_be_listed_are_told(caplog):
+    assert find("/no/such/uv", {}) == [own()]
+    assert "the Pythons of this node cannot be listed" in caplog.text
 
 
 def test_what_nobody_foresaw_leaves_nobody_waiting(environments):
