@@ -11,16 +11,14 @@ from typing import Any
 
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.context import Cancelled, Context
-from jobs.execution.rundir import ERROR_FILE
+from jobs.execution.rundir import ERROR_FILE, write_all
 
 
 def main() -> int:
     """The exit code."""
     answer = run(os.environ["ROTA_CALLABLE"])
-    sys.stdout.flush()
-    sys.stderr.write(answer.output)
-    if answer.notice:
-        sys.stderr.write(f"{answer.notice}\n")
+    flush()
+    write_all(2, (answer.output or (answer.notice and f"{answer.notice}\n")).encode("utf-8", "backslashreplace"))
     if answer.value:
         write(os.environ["ROTA_RESULT_FILE"], answer.value)
     if answer.kind == "success":
@@ -60,6 +58,13 @@ def context_of(values: dict[str, Any]) -> Context:
 def listen(cancelled: Cancelled) -> None:
     """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
     signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
+
+
+def flush() -> None:
+    """As Python does at its end: what the callable has closed or taken away is its own affair."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
 
 
 def write(path: str, text: str) -> None:

@@ -223,6 +223,7 @@ class Hosted:
     def close(self) -> None:
         """Only after the result is durable: who gets the lock from here on believes what lies there."""
         self._closed = True
+        self._log.let_go()
         os.close(self._claim)
         self._rundir.close()
 

@@ -50,8 +50,8 @@ def call(program: Program, env: Mapping[str, str]) -> NoReturn:
         code = calling.main()
         threading._shutdown()  # type: ignore[attr-defined]  # as Python does at its end: joins those that are no daemons
         atexit._run_exitfuncs()
+        calling.flush()
     except BaseException:  # noqa: BLE001 whatever it is, it must not go on as a second runner
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
         os._exit(code)

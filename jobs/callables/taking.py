@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from jobs.callables import registry
-from jobs.callables.answers import Answer, rejected
+from jobs.callables.answers import Answer, named, rejected
 from jobs.callables.context import Context
 from jobs.callables.hosted import Hosted, take
 from jobs.callables.link import Link
@@ -46,8 +46,8 @@ def call_of(name: str, read: Callable[[], dict[str, Any]], make: Callable[[dict[
     try:
         values = read()
         return partial(found.function, **found.arguments(values, make(values)))
-    except (OSError, ValueError, TypeError) as error:
-        return rejected(f"its parameters do not fit {name}: {error}")
+    except Exception as error:  # noqa: BLE001 of annotations of its own too: in a host nobody else would end the attempt
+        return rejected(f"its parameters do not fit {name}: {named(error)}")
 
 
 def judged(why: EndedByUs | None, answer: Answer, *, interrupted: bool) -> Answer:

@@ -36,12 +36,13 @@ MOST_CALLS = 500  # what a library leaks does not grow for ever
 CHANNEL = 3
 
 
-def become(channel: socket.socket, stdout: int, stderr: int, parent: int) -> NoReturn:
+def become(channel: socket.socket, stdout: int, stderr: int, parent: int, nice: int) -> NoReturn:
     """To be called in the fork. channel: to the pool, a request is answered before the next comes."""
     code = 1
     try:
         os.setsid()
         die_with(parent)
+        os.nice(nice)
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         for have, want in ((stdout, 1), (stderr, 2), (channel.fileno(), CHANNEL)):
             os.dup2(have, want, inheritable=want != CHANNEL)

@@ -77,27 +77,29 @@ class Worker:
 
 
 def fork(nice: int) -> Worker:
-    """OSError if the machine gives no process."""
+    """OSError if the machine gives no process, or no descriptors for one: then none of these is kept."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pipes = {stream: os.pipe2(os.O_CLOEXEC) for stream in (STDOUT, STDERR)}
+    ours.setblocking(False)
     parent = os.getpid()
     sys.stdout.flush()
     gc.freeze()  # what is there is not copied, page by page, by the collections of a worker
+    reads, writes = [], []
     try:
+        for _ in (STDOUT, STDERR):
+            read, write = os.pipe2(os.O_CLOEXEC)
+            reads.append(read)
+            writes.append(write)
+            os.set_blocking(read, False)
         pid = os.fork()
+        if pid == 0:
+            become(theirs, writes[0], writes[1], parent, nice)
+        return Worker(pid, ours, dict(zip((STDOUT, STDERR), reads, strict=True)), nice)
     except OSError:
-        for fd in (fd for pipe in pipes.values() for fd in pipe):
-            os.close(fd)
         ours.close()
-        theirs.close()
+        for fd in reads:
+            os.close(fd)
         raise
-    if pid == 0:
-        os.nice(nice)
-        become(theirs, pipes[STDOUT][1], pipes[STDERR][1], parent)
-    theirs.close()
-    for _, write in pipes.values():
-        os.close(write)
-    ours.setblocking(False)
-    for read, _ in pipes.values():
-        os.set_blocking(read, False)
-    return Worker(pid, ours, {stream: read for stream, (read, _) in pipes.items()}, nice)
+    finally:
+        theirs.close()
+        for fd in writes:
+            os.close(fd)

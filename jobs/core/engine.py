@@ -81,8 +81,8 @@ class Engine:
         fired = self._fire(now)
         dismissed = [*self.waiting.dismiss_late(now), *self.waiting.dismiss_impossible(), *self.waiting.judge()]
         queued = self.waiting.queue_due(now)
-        dismissed += [one for one in queued if isinstance(one, Dismiss)]
-        dismissed += self.waiting.judge()  # what waited for one that can never run ends with it
+        # What waited for one that can never run ends with it.
+        dismissed += [*(one for one in queued if isinstance(one, Dismiss)), *self.waiting.judge()]
         decisions.extend(fired)
         for one in dismissed:
             self.starts.forget(one.instance_id)
@@ -160,15 +160,13 @@ class Engine:
                 self.waiting.put_again(self.known.all_queued())
 
     def _began(self, told: Began) -> Sequence[Decision]:
-        run = self.known.running.get(told.instance_id)
-        if run is None or run.token != told.token:
+        if (run := self.known.run_of(told.instance_id, told.token)) is None:
             return ()
         job_id = self.known.instances[told.instance_id].job_id
         return [Begin(told.instance_id, job_id, told.token, run.attempt, told.at)]
 
     def _ended(self, told: Ended, now: datetime) -> Sequence[Decision]:
-        run = self.known.running.get(told.instance_id)
-        if run is None or run.token != told.token:
+        if (run := self.known.run_of(told.instance_id, told.token)) is None:
             return ()
         instance = self.known.instances[told.instance_id]
         if run.abandoned:
@@ -187,8 +185,8 @@ class Engine:
         return [finish, *pauses, *self.schedules.ended(instance.job_id, min(told.outcome.ended_at, now))]
 
     def _abandoned(self, told: Abandoned) -> Sequence[Decision]:
-        run = self.known.running.get(told.instance_id)
-        if run is None or run.token != told.token or run.abandoned:
+        run = self.known.run_of(told.instance_id, told.token)
+        if run is None or run.abandoned:
             return ()
         instance = self.known.instances[told.instance_id]
         finish, *pauses = self._endings.abandon(instance, run, told.outcome)
@@ -218,9 +216,7 @@ class Engine:
 
     def _seen_while_running(self, instance: Instance, run: Run) -> Sequence[Decision]:
         """Whatever became of its row, the process is this node's until it has ended, and so are its cores."""
-        if run.abandoned:
-            return ()
-        if instance.status is Status.RUNNING and not instance.cancel_requested:
+        if run.abandoned or (instance.status is Status.RUNNING and not instance.cancel_requested):
             return ()
         if instance.status is Status.RUNNING:
             self.known.put(instance)
@@ -300,7 +296,5 @@ class Engine:
             self.waiting.dismiss(dismiss)
             return [dismiss] if code == "replaced" else [dismiss, *self.schedules.ended(instance.job_id, now)]
         self.known.wish_cancel(instance_id)
-        decisions: list[Decision] = [Withdraw(instance.id, instance.job_id, reason)]
-        if run is not None:
-            decisions.append(Stop(instance_id, run.attempt, run.token))
-        return decisions
+        stops = [Stop(instance_id, run.attempt, run.token)] if run is not None else []
+        return [Withdraw(instance.id, instance.job_id, reason), *stops]

@@ -160,6 +160,11 @@ class KnownInstances:
         """Its instance has ended for everybody else; here it goes on being one that runs, as its attempt does."""
         self.running[instance_id] = replace(self.running[instance_id], abandoned=True)
 
+    def run_of(self, instance_id: int, token: str) -> Run | None:
+        """The one with this token, if it is what runs here of the instance."""
+        run = self.running.get(instance_id)
+        return run if run and run.token == token else None
+
     def stopped(self, instance_id: int) -> None:
         """No process of it is left on this node."""
         self.running.pop(instance_id, None)

@@ -18,7 +18,7 @@ from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
-from jobs.execution.ending import Ending
+from jobs.execution.ending import Ending, processes
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
@@ -243,7 +243,7 @@ class Attempt:
         found = verdict(self.status, self.ended_by_us)
         if self.spec.kind == "callable":
             found = in_own_words(found, self.rundir)
-        left = f"; processes of another user are left: {pids(ended)}" if ended and ended.given_up else ""
+        left = ended.left if ended else ""
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spec = self.spec
         cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
@@ -294,11 +294,3 @@ def listen_to_signals() -> int:
 
 def on_signal(number: int, frame: FrameType | None) -> None:
     """The wake-up descriptor says it all; a handler must be there for it to be written."""
-
-
-def processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
-
-
-def pids(ending: Ending) -> str:
-    return ", ".join(str(one.pid) for one in ending.refused)

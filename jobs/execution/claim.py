@@ -19,7 +19,7 @@ import fcntl
 import os
 import struct
 
-from jobs.execution.rundir import CLAIM, RunDir, sync
+from jobs.execution.rundir import CLAIM, NotAFileError, RunDir, sync
 
 UNSAID, RUNNER, RECOVERY = 0, 1, 2
 FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid
@@ -36,15 +36,23 @@ class ForeignHolderError(RuntimeError):
 
 
 def claim_as_runner(rundir: RunDir) -> int | None:
-    """The descriptor that holds the lock, never to be closed; None if this runner must exit. Durable on return."""
+    """The descriptor that holds the lock, never to be closed; None if this runner must exit. Durable on return.
+
+    In every other case nothing is held: a host lives on, and what it held would count as alive.
+    """
     try:
         fd = rundir.open(CLAIM, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     except (FileExistsError, FileNotFoundError):  # claimed by another; or the directory was removed meanwhile
         return None
-    if not lock(fd) or said(fd) != UNSAID:
-        return None
-    say(fd, RUNNER)
-    return fd
+    claimed = False
+    try:
+        if lock(fd) and said(fd) == UNSAID:
+            say(fd, RUNNER)
+            claimed = True
+    finally:
+        if not claimed:
+            os.close(fd)
+    return fd if claimed else None
 
 
 def claim_as_recovery(rundir: RunDir) -> int | None:
@@ -78,6 +86,17 @@ def holder(rundir: RunDir) -> int | None:
     if pid <= 0:
         raise ForeignHolderError(rundir.path)
     return int(pid)
+
+
+def has_runner(path: str) -> bool:
+    """Whether an attempt that is alive holds the claim in run directory `path`, or may do so, out of sight."""
+    try:
+        with RunDir(path) as rundir:
+            return holder(rundir) is not None
+    except (FileNotFoundError, NotAFileError):
+        return False
+    except (ForeignHolderError, OSError):
+        return True
 
 
 def open_holder(rundir: RunDir) -> tuple[int, int] | None:

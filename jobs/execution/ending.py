@@ -36,6 +36,12 @@ class Ending:
         """How many were told to end, the job's own process not counted."""
         return sum(1 for pid, _ in self._seen if pid != self._leader)
 
+    @property
+    def left(self) -> str:
+        """What is said of those that were given up."""
+        pids = ", ".join(str(one.pid) for one in self.refused)
+        return f"; processes of another user are left: {pids}" if self.given_up else ""
+
     def begin(self) -> int:
         """TERM to all; CONT too, since a stopped process takes a TERM only when it goes on. Returns how many."""
         found = self._look()
@@ -87,3 +93,7 @@ def end_all() -> dict[int, int]:
             if pid == 0:
                 break
             ended[pid], options = status, os.WNOHANG
+
+
+def processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"

@@ -72,13 +72,14 @@ class Environments:
         self._using: dict[str, str] = {}  # key by token of an attempt
         self._tend_at = 0.0
         self._looks = Workers("environments", LOOKS_AT_ONCE)
+        self._tidying = Workers("tidying of environments", 1)  # takes long at times, and starts wait for the others
         self._makers = Workers("builds", BUILDS_AT_ONCE)
 
     def open(self) -> None:
         """OSError if the data folder cannot be written."""
         self.folder.make()
         self._tend_at = time.monotonic() + FIRST_LOOK_SECONDS
-        self._looks.put(self.folder.sweep)
+        self._tidying.put(self.folder.sweep)
 
     def close(self) -> None:
         """End all builds. What was being looked at is left."""
@@ -88,6 +89,7 @@ class Environments:
             build.wish.end()
         self._makers.close()
         self._looks.close()
+        self._tidying.close()
 
     # --- asking ---
 
@@ -150,6 +152,10 @@ class Environments:
         except (ValueError, OSError) as error:
             self._answer([asked], Given(error=f"what it needs cannot be read: {error}"))
             return
+        except Exception as error:  # whoever waits would do so for ever
+            logger.exception("what an environment needs cannot be read for a reason that nobody foresaw")
+            self._answer([asked], Given(error=f"what it needs cannot be read, {type(error).__name__}: {error}"))
+            return
         if not needed.key:
             self._answer([asked], Given())
             return
@@ -190,7 +196,7 @@ class Environments:
                 del self._builds[key]
             asked = [self._asked[name] for name in sorted(build.waiting) if name in self._asked]
         self._answer(asked, given)
-        self._looks.put(self._evict)
+        self._tidying.put(self._evict)
 
     def _answer(self, asked: list[_Asked], given: Given) -> None:
         """The log goes to the first of those who share it; why there is none, to each."""
@@ -206,8 +212,8 @@ class Environments:
         """See which Pythons are there, and whether some have to go: to be called now and then, done once in a while."""
         if time.monotonic() > self._tend_at:
             self._tend_at = time.monotonic() + TEND_EVERY_SECONDS
-            self._looks.put(self._builder.look_for_pythons)
-            self._looks.put(self._evict)
+            self._tidying.put(self._builder.look_for_pythons)
+            self._tidying.put(self._evict)
 
     def _evict(self) -> None:
         """First those that are too old, then the cache, which costs a download, then those not used for longest."""
@@ -215,6 +221,7 @@ class Environments:
         kept = [one for one in installed if days_ago(one.used_at) <= self._most_days or not self._remove(one)]
         if self._is_over() and not self._builds:
             remove(self.folder.put_away(self.folder.cache))
+            self.folder.make()  # uv would make one that others can read
         for one in kept:
             if not self._is_over():
                 return

@@ -132,7 +132,7 @@ class Hosts:
                 seat.note_began()
                 self._report(Started(seat.ref, pid, utc(at)))
             case {"ended": token, "result": result} if seat := host.seats.pop(token, None):
-                self._watcher.ended(seat.ref, Result.from_json(result))
+                self._ended(seat, result)
             case {"abandoned": token, "result": result} if seat := host.seats.get(token):
                 seat.outcome = outcome_of(Result.from_json(result))
                 self._report(Abandoned(seat.ref, seat.outcome))
@@ -145,6 +145,12 @@ class Hosts:
                 self._retire(host)
         if not host.seats and self._open.get(host.program) is not host:
             host.leave()
+
+    def _ended(self, seat: Seat, result: dict[str, Any]) -> None:
+        try:
+            self._watcher.ended(seat.ref, Result.from_json(result))
+        except (ValueError, TypeError, OverflowError):  # a pooled one has written what is its worker's to say
+            self._watcher.settle(seat.ref)
 
     def _again(self, seat: Seat, reason: str) -> None:
         if seat.cancelled:

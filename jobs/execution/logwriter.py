@@ -82,6 +82,13 @@ class LogWriter:
         self.flush(STDERR)
         self._close_segment()
 
+    def let_go(self) -> None:
+        """Close it in a process that lives on. From now on there is no `drop_oldest`."""
+        self.close()
+        if self._dir >= 0:
+            os.close(self._dir)
+            self._dir = -1
+
     def drop_oldest(self) -> bool:
         """Remove the oldest segment after the first, to make room. False if there is none."""
         if len(self._kept) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
+
+logger = logging.getLogger(__name__)
 
 LIST_SECONDS = 60.0
 
@@ -46,7 +49,8 @@ def find(uv: str, env: Mapping[str, str]) -> list[Python]:
     try:
         done = subprocess.run(command, env=dict(env), capture_output=True, timeout=LIST_SECONDS, cwd="/")
         listed = json.loads(done.stdout or "[]")
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        logger.warning("the Pythons of this node cannot be listed, so there is but the service's own: %s", error)
         listed = []
     found = {own().version: own()}
     for one in listed:

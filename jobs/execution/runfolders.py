@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.execution import mounts
-from jobs.execution.claim import ForeignHolderError, holder
+from jobs.execution.claim import has_runner
 from jobs.execution.foldertree import remove_tree
 from jobs.execution.limits import set_io_priority
 from jobs.execution.program import StartError
-from jobs.execution.rundir import NotAFileError, RunDir
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +50,6 @@ def remove(folder: Path) -> int:
     at all of them.
     """
     try:
-        mounts.release(str(folder))  # what a job has mounted there is not its own
         return remove_tree(str(folder))
     except FileNotFoundError:
         return 0
@@ -63,7 +60,7 @@ def remove(folder: Path) -> int:
 
 def is_held(folder: Path) -> bool:
     """Whether an attempt of this instance has a runner that is alive."""
-    return any(_has_runner(path) for path in attempts_in(folder))
+    return any(has_runner(str(path)) for path in attempts_in(folder))
 
 
 def attempts_in(folder: Path) -> list[Path]:
@@ -76,7 +73,7 @@ def attempts_in(folder: Path) -> list[Path]:
 def clear_voids(folder: Path) -> int:
     """Of an instance that has ended: remove where attempts never ran. The bytes that these took."""
     voids = [path for path in attempts_in(folder) if VOID.fullmatch(path.name)]
-    return sum(remove(path) for path in voids if _age(path) > LATE_SECONDS and not _has_runner(path))
+    return sum(remove(path) for path in voids if _age(path) > LATE_SECONDS and not has_runner(str(path)))
 
 
 def is_fresh(folder: Path) -> bool:
@@ -89,13 +86,3 @@ def _age(path: Path) -> float:
         return time.time() - path.lstat().st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _has_runner(path: Path) -> bool:
-    try:
-        with RunDir(str(path)) as rundir:
-            return holder(rundir) is not None
-    except (FileNotFoundError, NotAFileError):
-        return False
-    except (ForeignHolderError, OSError):  # who cannot be asked may be alive
-        return True

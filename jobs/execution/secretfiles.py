@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
-from jobs.execution.claim import ForeignHolderError, holder
+from jobs.execution.claim import has_runner
 from jobs.execution.foldertree import remove_tree
 from jobs.execution.limits import User
 from jobs.execution.program import StartError, explained
-from jobs.execution.rundir import PRIVATE_DIR, RunDir, write_all
+from jobs.execution.rundir import PRIVATE_DIR, write_all
 from jobs.execution.secrets import GivenSecret
 
 MEMORY = "/dev/shm"  # noqa: S108 the point is that it is in memory only
@@ -78,18 +78,8 @@ def sweep(runs: str) -> None:
     with suppress(FileNotFoundError):
         for name in os.listdir(MEMORY):  # noqa: PTH208 pathlib costs start-up
             instance, _, attempt = name.removeprefix(prefix).partition("-")
-            if name.startswith(prefix) and not is_alive(f"{runs}/{instance}/{attempt}"):
+            if name.startswith(prefix) and not has_runner(f"{runs}/{instance}/{attempt}"):
                 remove(f"{MEMORY}/{name}")
-
-
-def is_alive(path: str) -> bool:
-    try:
-        with RunDir(path) as rundir:
-            return holder(rundir) is not None
-    except FileNotFoundError:
-        return False
-    except ForeignHolderError:
-        return True
 
 
 def remove(folder: str) -> None:

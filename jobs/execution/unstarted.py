@@ -22,7 +22,7 @@ def end_unstarted(path: Path, launch: Launch, kind: OutcomeKind, error: str) -> 
             log = LogWriter(rundir, launch.log_cap_bytes)
             for line in (*launch.preface, error):
                 log.notice(line)
-            log.close()
+            log.let_go()
             said = {"bytes": log.end, "lost_bytes": log.lost_bytes, "error": log.error}
             result = Result(launch.token, kind.value, time.time(), error, log=said)
             rundir.write_json(RESULT, result.to_json(), durable=True)

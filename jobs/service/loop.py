@@ -165,9 +165,9 @@ class EngineLoop(threading.Thread):
         self._launch(passed.launches)
         self._preparing.see_to(passed.preparations)
         for stop in passed.stops:
-            if self._preparing.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token)):
-                continue
-            self._executor.cancel(AttemptRef(stop.instance_id, stop.attempt, stop.token))
+            ref = AttemptRef(stop.instance_id, stop.attempt, stop.token)
+            if not self._preparing.cancel(ref):
+                self._executor.cancel(ref)
         for finish in passed.finishes:
             self._unsettled.pop(finish.token, None)
             self._in_hand.discard(finish.token)

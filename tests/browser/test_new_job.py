@@ -7,6 +7,7 @@ from jobs import actions
 from jobs.models import Instance, Job
 from jobs.store import secrets
 from jobs.store.specs import SecretUse
+from tests.browser.conftest import signed_in_at
 
 
 def open_form(service, page, path="/jobs/new/"):
@@ -55,6 +56,17 @@ def test_secrets_are_given_in_rows(service, signed_in):
     page.click("[data-submit]")
     page.get_by_text("Saved.").wait_for()
     assert secrets.uses_of(Job.objects.get(pk=job)) == (SecretUse("TLS_PEM", "tls.pem", as_file=True),)
+
+
+def test_refused_secret_is_said_above_its_row(service, page):
+    with signed_in_at(service, page, ("WebSocket", "422")):
+        actions.create_secret({"name": "stripe-key", "value": "s3cr3t-1"}, actor="admin", now=timezone.now())
+        open_form(service, page, f"/jobs/{make(secrets=['stripe-key'])}/edit/")
+        page.get_by_text("Secrets", exact=True).click()
+        page.get_by_role("group", name="Secret", exact=True).get_by_label("Variable").fill("ROTA_TOKEN")
+        page.click("[data-submit]")
+        page.locator("#fold-secrets .field > .error", has_text="ROTA_TOKEN").wait_for()
+        assert not page.get_by_text("A line VARIABLE=name each").is_visible()
 
 
 def test_preview_follows_what_is_typed(service, signed_in):

@@ -30,6 +30,9 @@ def test_table_changes_what_it_shows_and_nothing_else(service, signed_in):
     row.get_by_label("Type").select_option("integer")
     row.get_by_label("Default").fill("5")
     row.get_by_label("Required").check()
+    page.get_by_role("button", name="Add a parameter").click()
+    rows.nth(3).get_by_label("Type").select_option("yes or no")
+    rows.nth(3).get_by_label("Default").fill("no")
     page.get_by_role("button", name="Save changes").click()
     page.wait_for_url(f"**/jobs/{job_id}/")
     assert Job.objects.get().parameters == {
@@ -38,6 +41,7 @@ def test_table_changes_what_it_shows_and_nothing_else(service, signed_in):
             "source": {"type": "string", "pattern": "^[a-z]+$", "description": "Which one."},
             "mode": {"enum": ["a", 1]},
             "limit": {"type": "integer", "default": 5},
+            "parameter_4": {"type": "boolean", "default": False},
         },
         "required": ["source", "limit"],
         "additionalProperties": {"type": "integer"},

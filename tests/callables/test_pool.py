@@ -3,12 +3,33 @@
 import json
 import os
 import signal
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from jobs.callables.workers import fork
 from jobs.execution.tree import process
 from tests.execution.running import is_alive
 from tests.waiting import until
+
+
+@pytest.mark.parametrize("refused", [["pipe2", 2], ["fork", 1]])
+def test_worker_that_the_machine_refuses_keeps_no_descriptor(monkeypatch, refused):
+    name, nth = refused
+    given, before = [*[getattr(os, name)] * (nth - 1), Mock(side_effect=OSError("no more"))], descriptors()
+
+    def refuse(*args):
+        return given.pop(0)(*args)
+
+    monkeypatch.setattr(os, name, refuse)
+    with pytest.raises(OSError, match="no more"):
+        fork(0)
+    assert descriptors() == before
+
+
+def descriptors():
+    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
 
 
 @pytest.fixture
@@ -45,6 +66,7 @@ def test_a_worker_is_used_again(alone):
         ("os._exit", "failed", "exited with code 3"),
         ("segfault", "failed", "killed by signal 11 (SIGSEGV)"),
         ("traced", "failed", "exited with code 1"),
+        ("lies", "lost", "it has ended, but its result cannot be read: 'rich' is not a valid OutcomeKind"),
         ("chatter", "failed", "wrote into the connection between its process and the pool"),
     ],
 )
@@ -112,7 +134,7 @@ def test_killed_pool_loses_what_is_in_it(alone, free):
     worker = worker_of(alone, ref)
     os.kill(alone.hosts[0], signal.SIGKILL)
     assert "the host process that it ran in was killed by signal 9" in alone.outcome(ref).error
-    assert not is_alive(worker)
+    until(lambda: not is_alive(worker))  # one that is just exiting has no memory any more by which it is found
 
 
 def test_stop_of_the_node_ends_the_pool(alone, free):

@@ -30,6 +30,14 @@ def test_what_is_no_result_is_told_in_the_log(shared):
     assert "result cannot be given as JSON: it returned a set" in shared.text(ref)
 
 
+@pytest.mark.parametrize("start", ["auto", "cold"])
+def test_closed_output_changes_no_outcome(shared, start):
+    """The fork went on as a second runner, and the failure was a success."""
+    failed = shared.outcome(shared.run("process_ends", how="closed", number=1, start=start))
+    assert (failed.kind, failed.error) == ("failed", "ValueError: the shelf is empty")
+    assert shared.outcome(shared.run("process_ends", how="closed", start=start)).kind == "success"
+
+
 def test_segfault_is_its_own(shared):
     found = shared.outcome(shared.run("process_ends", how="segfault"))
     assert (found.kind, found.signal) == ("failed", signal.SIGSEGV)

@@ -1,6 +1,7 @@
 """What callables say of themselves while they run, and that each says it into its own log."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +58,12 @@ def test_what_its_upstreams_gave_is_there(shared, model):
     ref = shared.run(f"{model}_upstream", upstream='{"żółw": {"rows": 3}}')
     assert json.loads(shared.outcome(ref).result) == {"żółw": {"rows": 3}}
     assert json.loads(shared.outcome(shared.run(f"{model}_upstream")).result) == {}
+
+
+@pytest.mark.parametrize("model", ["async", "pooled"])
+def test_host_keeps_no_descriptor_of_what_has_ended(shared, model):
+    counts = []
+    for _ in range(3):
+        shared.outcome(shared.run(f"{model}_tells", name="x"))
+        counts.append(sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in shared.hosts))
+    assert counts[2] <= counts[0]

@@ -14,6 +14,7 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import size_of
+from jobs.execution.pythons import find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
 from tests.waiting import until
@@ -86,11 +87,13 @@ def left_by_builds(environments):
 
 def evict(environments):
     """After what the last build has set off."""
-    both = threading.Barrier(LOOKS_AT_ONCE + 1)
+    before, done = threading.Barrier(LOOKS_AT_ONCE + 1), threading.Event()
     for _ in range(LOOKS_AT_ONCE):
-        environments._looks.put(both.wait)
-    both.wait(60)
-    environments._evict()
+        environments._looks.put(before.wait)
+    before.wait(60)
+    environments._tidying.put(environments._evict)
+    environments._tidying.put(done.set)
+    assert done.wait(60)
 
 
 def test_conflicting_versions_are_there_side_by_side(environments):
@@ -147,6 +150,34 @@ def test_a_failed_build_is_tried_anew_by_the_next(environments, wheels):
 def test_a_python_that_is_not_there_says_which_are(environments):
     given = Asking(environments, "one", python="==3.99.*").given()
     assert given.error.startswith("it needs Python 3.99, and this node has 3.")
+
+
+def test_pythons_that_cannot_be_listed_are_told(caplog):
+    assert find("/no/such/uv", {}) == [own()]
+    assert "the Pythons of this node cannot be listed" in caplog.text
+
+
+def test_what_nobody_foresaw_leaves_nobody_waiting(environments):
+    answered = threading.Event()
+    environments.prepare("one", lambda: 1 // 0, answered.set)
+    assert answered.wait(60)
+    assert "what it needs cannot be read, ZeroDivisionError" in environments.take("one", "t").error
+
+
+def test_nobody_waits_for_what_is_put_in_order(environments):
+    """It takes a minute to ask all Pythons, and to count large environments: a start came as much too late."""
+    tidied = threading.Event()
+    for _ in range(LOOKS_AT_ONCE):
+        environments._tidying.put(tidied.wait)
+    assert Asking(environments, "one").given().directory == ""
+    tidied.set()
+
+
+def test_cache_that_was_emptied_is_closed_to_others(environments):
+    unused(environments)
+    environments._most_bytes = 0
+    evict(environments)
+    assert environments.folder.cache.stat().st_mode & 0o077 == 0
 
 
 def test_nothing_needed_is_the_own_python(environments):

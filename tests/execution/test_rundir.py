@@ -22,6 +22,10 @@ def rundir(tmp_path):
         yield opened
 
 
+def descriptors():
+    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+
+
 HOLD = """
 import sys
 from jobs.execution.claim import claim_as_runner
@@ -144,7 +148,18 @@ def test_runner_between_create_and_lock_is_fenced(rundir, monkeypatch):
         return lock(fd)
 
     monkeypatch.setattr(claim, "lock", late_lock)
+    before = descriptors()
     assert claim.claim_as_runner(rundir) is None
+    assert descriptors() == before  # in a host, what it held would count as alive
+
+
+@pytest.mark.parametrize("failing", ["said", "sync"])
+def test_claim_that_the_disk_refuses_holds_nothing(rundir, monkeypatch, failing):
+    before = descriptors()
+    monkeypatch.setattr(claim, failing, Mock(side_effect=OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        claim.claim_as_runner(rundir)
+    assert descriptors() == before
 
 
 def test_late_runner_cannot_claim_a_removed_directory(rundir):

@@ -157,6 +157,16 @@ def test_service_that_opens_sweeps_what_nobody_settles(node):
     assert secret_folders(node) == []
 
 
+def test_odd_claim_keeps_no_service_from_sweeping(tmp_path):
+    """It did not open: a job had made a folder of its claim."""
+    path = tmp_path / "runs/1/1-abc"
+    (path / "claim").mkdir(parents=True)
+    left = Path(secretfiles.folder_of(str(path)))
+    left.mkdir()
+    secretfiles.sweep(str(tmp_path / "runs"))
+    assert not left.exists()
+
+
 def test_secrets_that_did_not_arrive_start_nothing(attempt):
     result = attempt("echo here", secrets={"API_TOKEN": "stripe"}).result()
     assert (result.kind, result.node_refused) == ("lost", True)

@@ -2,6 +2,7 @@
 // the row shows, and all else that the schema says stays as it is.
 const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
 const WORDS = { string: "text", integer: "whole number", number: "number", boolean: "yes or no", array: "list", object: "object" };
+const YES_OR_NO = { yes: true, no: false };
 const LABELS = ["Name", "Type", "Default", "Required", "Description"];
 
 for (const fold of document.querySelectorAll("[data-parameters]")) start(fold);
@@ -111,12 +112,14 @@ function set(object, key, value) {
 
 function defaultText(one) {
   if (!("default" in one)) return "";
+  if (typeof one.default === "boolean") return one.default ? "yes" : "no";
   return typeof one.default === "string" ? one.default : JSON.stringify(one.default);
 }
 
 function setDefault(one, text) {
   if (!text) delete one.default;
   else if (one.type === "string") one.default = text;
+  else if (one.type === "boolean" && text.trim().toLowerCase() in YES_OR_NO) one.default = YES_OR_NO[text.trim().toLowerCase()];
   else {
     try {
       one.default = JSON.parse(text);

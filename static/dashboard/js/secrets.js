@@ -8,7 +8,7 @@ function startSecrets(part) {
   const rows = part.querySelector("[data-secrets-rows]");
   const row = part.querySelector("[data-secrets-row]");
   const add = part.querySelector("[data-secrets-add]");
-  const faults = part.querySelector(`#e-${lines.name} .error`)?.parentElement;
+  const faults = part.querySelectorAll(`#e-${lines.name} .error`);
 
   const say = () => {
     lines.value = [...rows.children].map(lineOf).join("\n");
@@ -40,10 +40,16 @@ function startSecrets(part) {
     say();
   });
 
-  if (faults) rows.before(faults);
+  if (faults.length) rows.before(besides(faults)); // without the hint, which is of the lines
   part.querySelector("[data-secrets-lines]").hidden = true;
   rows.hidden = false;
   add.hidden = !row.content.querySelector("option");
+}
+
+function besides(faults) {
+  const field = Object.assign(document.createElement("div"), { className: "field" });
+  field.append(...faults);
+  return field;
 }
 
 function useOf(line) {

@@ -87,10 +87,16 @@ def ends(how: str, number: int = 0) -> object:
             sys.exit(number)
         case "os._exit":
             os._exit(number)
+        case "closed":
+            sys.stdout.close()
+            if number:
+                raise ValueError("the shelf is empty")
         case "segfault":
             ctypes.string_at(0)
         case "traced":
             sys.settrace(lambda *_: 1 // 0)
+        case "lies":
+            os.write(3, b'{"answer": ["rich"], "cpu_seconds": 0, "leaves": false}')
         case "chatter":
             for fd in range(3, 32):
                 with contextlib.suppress(OSError):
