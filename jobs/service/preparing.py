@@ -26,7 +26,8 @@ class Preparing:
         self._mailbox = mailbox
         self._go = go
         self._gate = threading.Lock()  # what is passed on is no longer ours to cancel, and the other way round
-        self._looking: dict[str, Launch] = {}  # by token, what is launched when its script has been read
+        # By token, what is launched when its script has been read, and what was found when it was read before.
+        self._looking: dict[str, tuple[Launch, Given | None]] = {}
 
     def see_to(self, wanted: Iterable[Prepare | Unprepare]) -> None:
         """One query for all that are to be prepared."""
@@ -49,11 +50,13 @@ class Preparing:
         declared = launch.declared
         if declared is None:
             self._go(launch)
-        elif not declared.path and (given := self._environments.take(declared.name, launch.token)):
+            return
+        given = self._environments.take(declared.name, launch.token)
+        if given is not None and not declared.path:
             self._go(in_environment(launch, given))
         else:
             with self._gate:
-                self._looking[launch.token] = launch
+                self._looking[launch.token] = launch, given
             name = _name(launch.token)
             self._environments.prepare(name, declared.read, partial(self._looked, launch.token))
 
@@ -79,8 +82,11 @@ class Preparing:
         """Called by a thread of the environments."""
         given = self._environments.take(_name(token), token)
         with self._gate:
-            launch = self._looking.pop(token, None)
-            if launch is not None and given is not None:
+            looking = self._looking.pop(token, None)
+            if looking is not None and given is not None:
+                launch, before = looking
+                if before is not None and before.directory and before.key == given.key and not given.log:
+                    given = replace(given, log=before.log)  # it was built when the script was read before
                 self._go(in_environment(launch, given))
         self._environments.unprepare(_name(token))
 

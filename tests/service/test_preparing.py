@@ -111,6 +111,15 @@ def test_a_file_is_read_again_right_before_its_start(preparing, environments, la
     assert environments.asked == {}
 
 
+@pytest.mark.parametrize(("key", "log"), [("k1", ("built",)), ("k2", ())])
+def test_build_for_a_file_is_in_its_first_log(preparing, environments, launched, key, log):
+    """What was built when the file was read first was in no log; of another environment it says nothing."""
+    environments.given["key"] = Given("/there", log=("built",), key="k1")
+    preparing.launch(launch(Declared("key", path="/script.py")))
+    environments.answer("attempt:t1", Given("/there", key=key))
+    assert [one.preface for one in launched] == [log]
+
+
 def test_what_is_cancelled_before_its_launch_ends_at_once(preparing, environments, launched):
     preparing.launch(launch(Declared("key")))
     assert preparing.cancel(launch().ref)
