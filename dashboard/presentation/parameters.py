@@ -79,7 +79,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunParameters:
     """The values of a run; `sentence` instead of them where nobody knows them (yet)."""
 
     values: tuple[Shown, ...]
@@ -95,7 +95,7 @@ def in_words(job: Job) -> tuple[tuple[str, str], ...]:
     )
 
 
-def given_to(instance: Instance, attempt: Attempt | None) -> Given | None:
+def parameters_of(instance: Instance, attempt: Attempt | None) -> RunParameters | None:
     """What an attempt of it was given, else what it will get; None where its job takes no parameters."""
     values = instance.parameter_values
     if values is None and not instance.job.parameters:
@@ -104,8 +104,8 @@ def given_to(instance: Instance, attempt: Attempt | None) -> Given | None:
         values = recorded(attempt)
     if values is None:
         gone = "What it was given is not known any more: its run directory is gone."
-        return Given((), gone if attempt else "It gets what its job says when it starts.")
-    return Given(tuple(_shown(name, value) for name, value in masked(values).items()))
+        return RunParameters((), gone if attempt else "It gets what its job says when it starts.")
+    return RunParameters(tuple(_shown(name, value) for name, value in masked(values).items()))
 
 
 def _shown(name: str, value: Any) -> Shown:

@@ -17,7 +17,7 @@ from dashboard.once import once
 from dashboard.presentation.curves import curves_of
 from dashboard.presentation.instance import find
 from dashboard.presentation.logtext import first_text
-from dashboard.presentation.parameters import given_to
+from dashboard.presentation.parameters import parameters_of
 from dashboard.presentation.rows import Gone
 from dashboard.views.acting import acted, actor_of, came_from
 from dashboard.views.logs import place_at
@@ -49,7 +49,7 @@ def instance(request: HttpRequest, instance_id: int) -> HttpResponse:
         "facts_region": "facts" if follows else f"facts:{number}",
         "given_region": "given" if follows else f"given:{number}",
         "ran_region": "ran" if follows else f"ran:{number}",
-        "parameters": given_to(found, attempt),
+        "parameters": parameters_of(found, attempt),
         "in_workflow": found.job_id in read.workflows(),
         "retries": list(Instance.objects.filter(retry_of=found).order_by("id").values_list("id", flat=True)[:20]),
     }

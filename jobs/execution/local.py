@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from jobs.execution import cgroup_search, secretfiles
+from jobs.execution import cgroup_search, ownlogs, secretfiles
 from jobs.execution.environment import NODE_FILE, environment_of
 from jobs.execution.hosting import Hosts
 from jobs.execution.hostprocess import HostProcess, sweep
@@ -54,7 +54,7 @@ class LocalExecutor:
             self._runs,
             start_launcher=lambda interpreter, warm: LauncherProcess(
                 interpreter,
-                self._logs / "launcher.log",
+                self._logs / ownlogs.LAUNCHERS,
                 warm=warm,
                 imports=warm_imports if warm and interpreter == python else (),
             ),
@@ -62,11 +62,11 @@ class LocalExecutor:
             python=python,
             cgroups=self._cgroups,
             hosts=self._hosts,
-            start_project=lambda: LauncherProcess(python, self._logs / "launcher.log", project=True),
+            start_project=lambda: LauncherProcess(python, self._logs / ownlogs.LAUNCHERS, project=True),
         )
 
     def _start_host(self, program: str) -> HostProcess:
-        return HostProcess(program, f"{self._mark}{uuid.uuid4().hex}", self._logs / "callables.log")
+        return HostProcess(program, f"{self._mark}{uuid.uuid4().hex}", self._logs / ownlogs.HOSTS)
 
     def open(self) -> None:
         """Begin to work. OSError if the data folder cannot be written."""
@@ -135,10 +135,13 @@ class LocalExecutor:
         self._loop.post(partial(self._watcher.forget, ref))
 
     def nudge(self) -> None:
-        """Have go on what a job has stopped (`kill -STOP $PPID`); to be called now and then, as with each heartbeat."""
+        """Have go on what a job has stopped (`kill -STOP $PPID`), and keep the logs of launchers and hosts small; to be
+        called now and then, as with each heartbeat.
+        """
         self._loop.post(self._watcher.nudge)
         self._loop.post(self._starter.nudge)
         self._loop.post(self._hosts.nudge)
+        self._loop.post(partial(ownlogs.bound, self._logs))
 
     def ask(self, answered: Callable[[], None]) -> None:
         """Have `answered` called from the executor's thread, which shows that it takes what it is asked."""

@@ -47,12 +47,18 @@ def test_conflicting_versions_run_side_by_side(packaged: Home):
     until(lambda: "1.0 True" in printed(packaged, one) and "2.0 True" in printed(packaged, two))
     assert packaged.statuses() == {one: "running", two: "running"}
     assert "was made ready in" in printed(packaged, one)
-    for instance_id in (one, two):
-        actions.cancel_instance(instance_id, actor="ann", now=utc_now())
-    packaged.until_all_ended()
+    cancel_all(packaged, one, two)
     again = [run_again(one), run_again(two)]
     until(lambda: "1.0 True" in printed(packaged, again[0]) and "2.0 True" in printed(packaged, again[1]))
     assert "was made ready in" not in printed(packaged, again[0]) + printed(packaged, again[1])
+    cancel_all(packaged, *again)
+
+
+def cancel_all(packaged: Home, *instance_ids: int) -> None:
+    """Scripts outlive the service of a test."""
+    for instance_id in instance_ids:
+        actions.cancel_instance(instance_id, actor="ann", now=utc_now())
+    packaged.until_all_ended()
 
 
 def test_a_script_says_itself_what_it_needs(packaged: Home, tmp_path: Path):
