@@ -37,8 +37,8 @@ class UnusableKeysError(Exception):
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            f"The file {KEY_FILE} in the data folder cannot be used: {why}. Put the one there that the secrets were "
-            "stored with; without it remove it, and store the values of all secrets again."
+            f"The file {KEY_FILE} in the data folder cannot be used: {why.rstrip('.')}. Put the one there that the "
+            "secrets were stored with; without it remove it, and store the values of all secrets again."
         )
 
 
