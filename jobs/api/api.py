@@ -11,6 +11,7 @@ from jobs.api import (
     attempts,
     backfills,
     calendars,
+    callables,
     forecast,
     instances,
     jobs,
@@ -71,6 +72,7 @@ for router in (
     forecast.router,
     limits.router,
     secrets.router,
+    callables.router,
     system.router,
 ):
     api.add_router("", router)

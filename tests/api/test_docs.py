@@ -42,7 +42,7 @@ def test_description_names_every_address():
         "instances/{instance_id}/cancel", "instances/{instance_id}/retry", "schedules/preview", "system/resources",
         "workflows/{job_id}", "workflows/{job_id}/run", "instances/{instance_id}/retry-from-here",
         "jobs/{job_id}/backfills", "backfills/{backfill_id}", "backfills/{backfill_id}/cancel",
-        "system/health", "queue", "limits", "limits/{limit_id}", "secrets", "secrets/{secret_id}",
+        "system/health", "queue", "limits", "limits/{limit_id}", "secrets", "secrets/{secret_id}", "callables",
         "jobs/{job_id}/cancel-waiting", "nodes/{node_id}/drain", "nodes/{node_id}/undrain", "forecast",
         "forecast/what-if",
     }  # fmt: skip

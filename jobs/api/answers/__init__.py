@@ -1,5 +1,6 @@
 """What the API answers, for its description and its check. Moments are ISO 8601 texts with offset."""
 
+from jobs.api.answers.callables import CallableAnswer
 from jobs.api.answers.definitions import ChangedJob, CreatedJob, DeletedJob, FullJob, ListedJob, WaitingCancelled
 from jobs.api.answers.instances import (
     AttemptAnswer,
@@ -50,6 +51,7 @@ __all__ = [
     "BackfillAnswer",
     "BackfillPlan",
     "CalendarAnswer",
+    "CallableAnswer",
     "CancelAnswer",
     "ChangedJob",
     "ChangedLimit",
