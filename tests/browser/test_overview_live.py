@@ -95,7 +95,7 @@ def test_without_socket_the_page_polls(service, signed_in):
 
 
 def test_polling_page_gets_its_log(service, signed_in):
-    number = service.submit("import time\nfor n in range(600):\n    print('line', n, flush=True); time.sleep(.5)")
+    number = service.submit("import time\nfor n in range(600):\n    print('line', n, flush=True); time.sleep(.2)")
     signed_in.route_web_socket("**/ws/live", lambda socket: socket.close())
     signed_in.goto(f"{service.address}/instances/{number}/")
     signed_in.locator("#log").get_by_text("line 15", exact=True).wait_for()
