@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest
 from django.utils import timezone
 
 from jobs import actions
@@ -15,6 +15,7 @@ from jobs.actions import ActionError, InvalidInput
 from jobs.actions.calendarlines import CALENDAR_TEXTS, EXPECTED_LINE, calendar_from_form, calendar_texts
 from jobs.admin.job_form import line, lines
 from jobs.admin.readonly import ListStyle
+from jobs.admin.refused import RefusalsTold
 from jobs.calendars import words_of
 from jobs.models import Calendar
 
@@ -50,7 +51,7 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
 
 
 @admin.register(Calendar)
-class CalendarAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+class CalendarAdmin(RefusalsTold, ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = CalendarForm
     list_display = ("name", "words", "used_by")
     search_fields = ("name",)
@@ -80,14 +81,6 @@ class CalendarAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # n
         else:
             obj.pk = actions.create_calendar(form.raw, actor=actor, now=now).calendar_id
         obj.refresh_from_db()
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """What is refused after the form was checked, such as a name that somebody took in that moment, is said."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except ActionError as refusal:
-            self.message_user(request, refusal.sentence, messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
 
     @admin.action(description="Delete", permissions=["remove"])
     def delete_calendars(self, request: HttpRequest, calendars: QuerySet[Calendar]) -> None:

@@ -8,19 +8,20 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from jobs import actions
-from jobs.actions import ActionError, Deleted
+from jobs.actions import Deleted
 from jobs.actions.options import OPTION_FIELDS
 from jobs.admin.bulk_view import bulk_edit
 from jobs.admin.filters import TagFilter
 from jobs.admin.job_form import JobForm
 from jobs.admin.outcomes import act_on_each
 from jobs.admin.readonly import ListStyle, moment, shown_moment
+from jobs.admin.refused import RefusalsTold
 from jobs.core.graph import in_order
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.running import RUN_FIELDS
@@ -31,7 +32,7 @@ from jobs.store.schedules import spec_of, trigger_of
 
 
 @admin.register(Job)
-class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+class JobAdmin(RefusalsTold, ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = JobForm
     list_display = (
         "name", "runs", "next_run", moment("paused_at", "paused"), "cores", "memory_mb", "priority", "kind",
@@ -113,14 +114,6 @@ class JobAdmin(ListStyle, admin.ModelAdmin):  # type: ignore[type-arg]  # no gen
         return shown_moment(schedule.next_at if schedule else None)
 
     # --- One job ---
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The form has been checked; what is refused after that was somebody else's doing in the same moment."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except ActionError as refusal:
-            self.message_user(request, refusal.sentence, messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Job, form: JobForm, change: bool) -> None:
         """Saving starts nothing, here as everywhere; "run now" does."""

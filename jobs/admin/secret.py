@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
@@ -16,6 +16,7 @@ from jobs import actions
 from jobs.actions import ActionError
 from jobs.actions.secrets import value_from_form
 from jobs.admin.job_form import WIDE, line, lines
+from jobs.admin.refused import RefusalsTold
 from jobs.models import Secret
 
 
@@ -58,7 +59,8 @@ class SecretForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at ru
 
 
 @admin.register(Secret)
-class SecretAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+@method_decorator(sensitive_post_parameters("value"), name="changeform_view")
+class SecretAdmin(RefusalsTold, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = SecretForm
     list_display = ("name", "description", "updated_at", "updated_by")
     search_fields = ("name", "description")
@@ -75,14 +77,6 @@ class SecretAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at 
 
     def has_remove_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.delete_secret")
-
-    @method_decorator(sensitive_post_parameters("value"))
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except ActionError as refusal:
-            self.message_user(request, refusal.sentence, messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Secret, form: SecretForm, change: bool) -> None:
         who: dict[str, Any] = {"actor": request.user.get_username(), "now": timezone.now()}
