@@ -9,7 +9,6 @@ import os
 import queue
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from contextvars import Context as Variables
 from functools import partial
@@ -19,7 +18,7 @@ from jobs.callables import children, process, streams
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.coroutines import Coroutines
 from jobs.callables.hosted import Hosted
-from jobs.callables.link import Link
+from jobs.callables.link import Link, guarded
 from jobs.callables.taking import STOP_SECONDS, STOPPED, call_of, judged, taken
 from jobs.callables.watchdog import Watchdog
 from jobs.embedded.cancellation import give_token
@@ -40,7 +39,7 @@ def main(fd: int, service: int) -> None:
 
 
 class Host:
-    """`on_message` and what it calls belong to the main thread."""
+    """What the link calls belongs to the main thread."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -56,17 +55,8 @@ class Host:
         self._coroutines.thread.start()
         self._watchdog.start()
         self._link.send(ready=True)
-        self._link.messages(self.on_message)
+        self._link.serve(self._start, partial(self._ask_to_end, why=CANCELLED), self._stop)
         self._end()
-
-    def on_message(self, message: dict[str, Any]) -> None:
-        match message:
-            case {"start": token, "path": path}:
-                self._start(token, path)
-            case {"cancel": token}:
-                self._ask_to_end(token, CANCELLED)
-            case {"stop": _}:
-                self._stop()
 
     # --- start ---
 
@@ -215,11 +205,7 @@ class Clerk(threading.Thread):
 
     def run(self) -> None:
         while True:
-            call = self._calls.get()
-            try:
-                call()
-            except Exception:  # noqa: BLE001 what fails for one attempt must not end the thread that writes for all
-                traceback.print_exc()
+            guarded(self._calls.get())
 
 
 def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:

@@ -63,8 +63,12 @@ class Link:
         del self._handlers[fd]
         self._poll.unregister(fd)
 
-    def messages(self, on_message: Callable[[dict[str, Any]], None]) -> None:
-        """Take messages and call what is due, until the service is gone."""
+    def serve(
+        self, start: Callable[[str, str], object], cancel: Callable[[str], object], stop: Callable[[], object]
+    ) -> None:
+        """Call what messages ask for, and what is due, until the service is gone. start: with token and path; cancel:
+        with the token.
+        """
         here = True
 
         def receive() -> None:
@@ -74,8 +78,13 @@ class Link:
             except ConnectionResetError:
                 data = b""
             here = bool(data)
-            if data:
-                on_message(json.loads(data))
+            match json.loads(data) if data else {}:
+                case {"start": token, "path": path}:
+                    start(token, path)
+                case {"cancel": token}:
+                    cancel(token)
+                case {"stop": _}:
+                    stop()
 
         self.watch(self._socket.fileno(), receive)
         while here:
@@ -104,5 +113,5 @@ def guarded(action: Action) -> None:
     """What fails for one attempt must not end the thread that serves all of them."""
     try:
         action()
-    except Exception:  # noqa: BLE001 as said
+    except Exception:  # noqa: BLE001 whatever it is: see above
         traceback.print_exc()

@@ -46,17 +46,8 @@ class Pool:
 
     def run(self) -> None:
         self._link.send(ready=True)
-        self._link.messages(self.on_message)
+        self._link.serve(self._start, partial(self._ask_to_end, why=CANCELLED), self._stop)
         os._exit(0)
-
-    def on_message(self, message: dict[str, Any]) -> None:
-        match message:
-            case {"start": token, "path": path}:
-                self._start(token, path)
-            case {"cancel": token}:
-                self._ask_to_end(token, CANCELLED)
-            case {"stop": _}:
-                self._stop()
 
     # --- start ---
 
