@@ -16,6 +16,7 @@ from pathlib import Path
 
 from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
+from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import NODE_FILE
 from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, look, remove, size_of
 from jobs.execution.workers import Workers
@@ -25,7 +26,6 @@ logger = logging.getLogger(__name__)
 BUILDS_AT_ONCE, LOOKS_AT_ONCE = 2, 2
 TEND_EVERY_SECONDS = 3600.0
 FIRST_LOOK_SECONDS = 30.0  # to ask each Python what it is takes seconds on some machines, and nobody waits for it
-MEGABYTE = 1024 * 1024
 
 Read = Callable[[], PackagesNeeded]
 

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ def prepare(
         if launch.upstream_results:
             write_file(rundir, UPSTREAMS, launch.upstream_results)
             env = {**env, "ROTA_UPSTREAM_RESULTS": f"{path}/{UPSTREAMS}"}
-        spec = replace(spec_of(launch, body, env, python, cgroups or {}), why_cold=why_cold)
+        spec = spec_of(launch, body, env, python, cgroups or {}, why_cold)
         rundir.write_json(SPEC, spec.to_json())
     if spec.run_as:
         open_way(path)
@@ -95,7 +94,9 @@ def set_aside(path: Path) -> None:
         number += 1
 
 
-def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgroups: Mapping[str, str]) -> Spec:
+def spec_of(
+    launch: Launch, body: str, env: Mapping[str, str], python: str, cgroups: Mapping[str, str], why_cold: str
+) -> Spec:
     now, run = moment.now(), launch.run
     return Spec(
         token=launch.token,
@@ -110,6 +111,7 @@ def spec_of(launch: Launch, body: str, env: Mapping[str, str], python: str, cgro
         asked_at=now,
         cores=cores_to_pin(launch),
         start=run.start,
+        why_cold=why_cold,
         nice=min(19, run.nice + (UNPINNED_NICE if launch.allocation.virtual else 0)),
         io_priority=run.io_priority,
         umask=int(run.umask, 8),
