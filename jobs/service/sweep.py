@@ -17,8 +17,8 @@ from jobs.core.retention import FOR_EVER, Ended, Keep
 from jobs.execution import keeping, runfolders
 from jobs.execution.foldertree import size_of
 from jobs.store import pruning
+from jobs.telemetry.memory import MEGABYTE
 
-MEGABYTE = 1024 * 1024
 LOOKED_UP = 500  # directories whose rows are asked for at once
 
 
@@ -55,8 +55,7 @@ class Sweep:
     def prune_now(self, now: datetime) -> Counter[str]:
         """Beside a service that may run: what it knows of its directories stays its own. Counts of what went."""
         self.prune_history(now)
-        if removed := {name: count for name, count in self._removed.items() if count}:
-            pruning.record_sweep(self._actor, now, removed)
+        self._record_removed(now)
         return self._removed
 
     def look_at_all(self, now: datetime) -> None:
@@ -92,13 +91,18 @@ class Sweep:
 
     def finish(self, now: datetime) -> None:
         """Write down what was done: for the page of the node, and, if anything was removed, as an event."""
-        removed = {name: count for name, count in self._removed.items() if count}
         self._kept = replace(self._kept, node=self._actor, swept_at=now.isoformat())
-        if removed:
+        if removed := self._record_removed(now):
             self._kept = replace(self._kept, removed=removed, removed_at=now.isoformat())
-            pruning.record_sweep(self._actor, now, removed)
         keeping.write(self._data_dir, self._kept)
         self._removed.clear()
+
+    def _record_removed(self, now: datetime) -> dict[str, int]:
+        """As an event, if it is anything."""
+        removed = {name: count for name, count in self._removed.items() if count}
+        if removed:
+            pruning.record_sweep(self._actor, now, removed)
+        return removed
 
     def _is_full(self) -> bool:
         return self._most_bytes != FOR_EVER and self._kept.runs_bytes > self._most_bytes
