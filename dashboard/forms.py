@@ -30,7 +30,7 @@ from jobs.actions import InvalidInput, Problem
 from jobs.actions.bodies import LONGEST_BODY, MASK
 from jobs.actions.callables import OF_A_PROCESS
 from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec_of
-from jobs.actions.forms import environment_text, raw_from_form
+from jobs.actions.forms import environment_text, lines_alike, raw_from_form
 from jobs.actions.grants import text_of_uses
 from jobs.actions.timing import TO_COME
 from jobs.models import Job
@@ -125,7 +125,7 @@ def merged_form(posted: Mapping[str, str], job: Job) -> tuple[JobForm, list[Clas
     for name in FIELDS:
         mine, theirs = posted.get(name, stored[name]), stored[name]
         is_mine = seen.get(name) != _digest(mine)
-        if _plain(mine) != _plain(theirs) and seen.get(name) != _digest(theirs):
+        if lines_alike(mine) != lines_alike(theirs) and seen.get(name) != _digest(theirs):
             clashes.append(Clash(name, RUNS.get(theirs) or WHENS.get(theirs) or theirs, both=is_mine))
         fields[name] = Field(name, mine if is_mine else theirs)
     return JobForm(fields, revision=str(job.revision), seen=seen_of(stored)), clashes
@@ -155,7 +155,7 @@ def job_patch(posted: Mapping[str, str], stored: Mapping[str, str]) -> dict[str,
         # What is not asked for a callable must not stay from what ran before, or from before it shared its process.
         not_asked = ("python_version", "requirements", *OF_A_PROCESS)
         new |= {name: DEFAULTS.get(name, "") for name in not_asked if name not in posted}
-    changed = {name for name in FIELDS if _plain(new[name]) != _plain(stored[name])}
+    changed = {name for name in FIELDS if lines_alike(new[name]) != lines_alike(stored[name])}
     patch = {name: new[name] for name in (*TEXTS, *UPSTREAMS) if name in changed}
     if {"runs", new["runs"]} & changed:
         # Who empties it is told so, instead of keeping what was there.
@@ -243,11 +243,6 @@ def _text_of(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _plain(text: str) -> str:
-    """As a text area gives it back: its lines end alike."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def _upstreams(posted: Mapping[str, str]) -> dict[str, str]:
     """Only of a job that is to run after others."""
     return {name: posted.get(name, "") for name in UPSTREAMS} if posted.get("when") == "after" else {}
@@ -292,7 +287,7 @@ def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(_plain(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(lines_alike(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _digests(seen: str) -> dict[str, str]:

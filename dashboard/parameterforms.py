@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard.presentation.parameters import MORE, PREFIX, text_in_field, widget_of
-from jobs.actions.forms import read_number
+from jobs.actions.forms import lines_alike, read_number
 from jobs.parameters.schema import properties_of
 from jobs.parameters.words import types_of
 from jobs.parameters.written import NotJson, read_json
@@ -24,10 +24,10 @@ def posted_values(schema: Mapping[str, Any], posted: Mapping[str, str], filled: 
         text = posted.get(PREFIX + name)
         if text is None:
             continue
-        if name in filled and _lines(text) == _lines(text_in_field(one, filled[name])):
+        if name in filled and lines_alike(text) == lines_alike(text_in_field(one, filled[name])):
             found[name] = filled[name]
         elif text or (name in filled and _may_be_empty(one)):
-            found[name] = _value(one, _lines(text))
+            found[name] = _value(one, lines_alike(text))
     more = posted.get(MORE, "").strip()
     return {**(_object(more) if more else {}), **found}
 
@@ -60,8 +60,3 @@ def _object(text: str) -> dict[str, Any]:
     except NotJson:
         found = text
     return found if isinstance(found, dict) else {text: None}  # refused by that name
-
-
-def _lines(text: str) -> str:
-    """Its lines end alike, as a text area gives them back in any way."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")

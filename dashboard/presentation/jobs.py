@@ -15,6 +15,7 @@ from dashboard.presentation.schedules import SKIPS_SHOWN, schedule_card
 from dashboard.presentation.skipping import why_skipped
 from dashboard.presentation.workflows import neighbours
 from jobs import skips
+from jobs.actions.forms import lines_alike
 from jobs.callables import registry
 from jobs.models import Instance, Job, Schedule
 from jobs.parameters.schema import takes_any
@@ -96,7 +97,7 @@ def planned(job: Job) -> Schedule | None:
 
 
 def script_of(job: Job) -> JobScript:
-    whole = job.body.replace("\r\n", "\n").replace("\r", "\n")  # as a browser breaks its lines
+    whole = lines_alike(job.body)  # as a browser breaks its lines
     lines = whole[:LONGEST_SHOWN].split("\n", MOST_LINES)[:MOST_LINES]
     left_out = whole[len("\n".join(lines)) :].rstrip("\n")
     if len(lines) > 1 and not lines[-1] and not left_out:

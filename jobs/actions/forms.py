@@ -25,6 +25,11 @@ def raw_from_form(values: Mapping[str, str]) -> dict[str, Any]:
     return {field: _READERS.get(field, _text)(text) if text.strip() else None for field, text in values.items()}
 
 
+def lines_alike(text: str) -> str:
+    """All its lines end in a line feed: a text area gives them back in its own way."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def environment_text(environment: Mapping[str, str]) -> str:
     return "\n".join(f"{name}={value}" for name, value in environment.items())
 
