@@ -15,6 +15,7 @@ from jobs.actions import ActionError, InvalidInput
 from jobs.actions.forms import raw_from_form
 from jobs.actions.limits import raw_of
 from jobs.admin.job_form import line
+from jobs.admin.refused import RefusalsTold
 from jobs.models import Limit
 
 
@@ -60,7 +61,7 @@ class LimitForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run
 
 
 @admin.register(Limit)
-class LimitAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
+class LimitAdmin(RefusalsTold, admin.ModelAdmin):  # type: ignore[type-arg]  # no generic at run time
     form = LimitForm
     list_display = ("name", "kind", "maximum", "rate_per_second", "burst")
     list_filter = ("kind",)

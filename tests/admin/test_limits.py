@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobs.actions import NotFound
 from jobs.models import Event, Job, Limit
 from tests.actions.places import make_job
 from tests.admin.test_bulk import changes_of, preview
@@ -27,6 +28,19 @@ def test_refusals_are_shown_at_their_fields(admin_client):
     assert "already" in str(response.context["adminform"].form.errors["name"])
     response = save(admin_client, f"{LIMITS}add/", **TAG | {"maximum": "many"})
     assert set(response.context["adminform"].form.errors) == {"maximum"}
+
+
+def test_limit_that_went_in_the_same_moment_is_told(admin_client, monkeypatch):
+    save(admin_client, f"{LIMITS}add/", **TAG)
+
+    def gone(number, *_, **__):
+        raise NotFound("limit", number)
+
+    monkeypatch.setattr("jobs.actions.change_limit", gone)
+    address = f"{LIMITS}{Limit.objects.get().pk}/change/"
+    response = save(admin_client, address, maximum="5")
+    assert (response.status_code, response.url) == (302, address)
+    assert any("no limit" in sentence for sentence in messages(admin_client.get(address)))
 
 
 def test_limits_are_deleted_unless_jobs_need_them(admin_client):
