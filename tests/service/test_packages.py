@@ -100,7 +100,7 @@ def test_an_environment_is_waited_for_without_cores(packaged: Home, tmp_path: Pa
     service = packaged.start()
     waiting = packaged.submit("print(1)", requirements=["tiny"], cpu_cores_required=2)
     until(lambda: models.Instance.objects.get(pk=waiting).hold_code == "environment")
-    assert builds(packaged)
+    until(lambda: builds(packaged))  # held first, built then
     other = packaged.submit("print(2)", cpu_cores_required=2)
     until(lambda: packaged.status(other) == "success")
     packaged.kill(service)
