@@ -16,6 +16,8 @@ from scenes_execution import execution, submit
 from dashboard import operations
 from dashboard.models import BulkOperation
 from jobs import actions, models
+from jobs.execution import abilities
+from jobs.execution.cgroup_search import Found
 
 __all__ = ["empty", "execution", "failing", "few", "many"]
 
@@ -117,7 +119,16 @@ def failing() -> dict[str, int]:
     models.Node.objects.create(
         name="boreas", cores=list(range(8)), memory_mb=32_000, started_at=gone, heartbeat_at=gone
     )
-    return {"failed": failed} | places(failed)
+    refused = Found({}, dict.fromkeys(abilities.WITHOUT, "read-only file system"))
+    weak = models.Node.objects.create(
+        name="zephyr",
+        cores=list(range(4)),
+        memory_mb=16_000,
+        started_at=gone,
+        heartbeat_at=timezone.now() + timedelta(hours=1),
+        notices=abilities.sentences(refused, "rota", root=False, schedulers=[]),
+    )
+    return {"failed": failed, "weak": weak.pk} | places(failed)
 
 
 def many() -> dict[str, int]:
