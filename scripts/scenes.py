@@ -125,7 +125,8 @@ def failing() -> dict[str, int]:
         cores=list(range(4)),
         memory_mb=16_000,
         started_at=gone,
-        heartbeat_at=timezone.now() + timedelta(hours=1),
+        heartbeat_at=gone,
+        stopped_at=gone,
         notices=abilities.sentences(refused, "rota", root=False, schedulers=[]),
     )
     return {"failed": failed, "weak": weak.pk} | places(failed)
