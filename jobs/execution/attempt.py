@@ -249,7 +249,7 @@ class Attempt:
         spec = self.spec
         cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
         clean_up(cleanup, found, self.around, self.log)
-        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice)
+        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice, self.mask)
         return self.result(
             found.kind,
             found.error + left,
