@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def _stepped_back(line: str) -> str:
-    """With what was written after backspaces in place of as many characters before them; those at the end do nothing."""
+    """With what was written after backspaces in place of as many characters before them. Those at the end do nothing."""
     first, *others = line.split("\b")
     kept, steps = list(first), 0
     for part in others:

@@ -124,10 +124,10 @@ def _lines(path: Path, line: int, count: int) -> log.LogChunk:
     found = loglines.window(path, at, Extent(0), Extent(LARGEST_PART, count), until=state.end).later
     if not found or found[0].line < line:
         return log.LogChunk(state.end, state.end, b"", (), state.complete)
-    apart = next((place for place, (run, after) in enumerate(pairwise(found), 1) if run.end != after.offset), len(found))
-    end = found[apart - 1].end
-    data = b"".join(run.data for run in found[:apart])
-    return log.LogChunk(at, end, data, (), state.complete and end >= state.end)
+    gaps = (place for place, (run, after) in enumerate(pairwise(found), 1) if run.end != after.offset)
+    together = found[: next(gaps, len(found))]
+    end = together[-1].end
+    return log.LogChunk(at, end, b"".join(run.data for run in together), (), state.complete and end >= state.end)
 
 
 def _range(path: Path, first: str, last: str) -> HttpResponse:

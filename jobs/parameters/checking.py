@@ -116,9 +116,9 @@ def _format(_: Any, name: str, text: object, __: object) -> Iterator[ValidationE
 
 def _multiple(_: Any, of: float, number: object, __: object) -> Iterator[ValidationError]:
     """By what is written, not by binary fractions, of which 0.3 is no multiple of 0.1."""
-    if isinstance(number, int | float) and not isinstance(number, bool):
-        if (Fraction(repr(number)) / Fraction(repr(of))).denominator != 1:
-            yield ValidationError(f"{number} is no multiple of {of}")
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if is_number and (Fraction(repr(number)) / Fraction(repr(of))).denominator != 1:
+        yield ValidationError(f"{number} is no multiple of {of}")
 
 
 def _unique(_: Any, wanted: bool, items: object, __: object) -> Iterator[ValidationError]:
