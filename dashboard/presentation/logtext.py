@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def _stepped_back(line: str) -> str:
-    """With what was written after backspaces in place of as many characters before them. Those at the end do nothing."""
+    """What was written after backspaces stands in place of as many characters before. Those at the end do nothing."""
     first, *others = line.split("\b")
     kept, steps = list(first), 0
     for part in others:
