@@ -42,7 +42,7 @@ def test_leftovers_may_finish_within_the_grace(attempt):
 
 def test_filter_of_the_output_takes_in_its_last_lines(attempt):
     """TERM hit the filter of `exec > >(tee log)` before it had read what the job printed last."""
-    running = attempt("exec > >(while read -r line; do echo \"got $line\"; done); seq 300")
+    running = attempt('exec > >(while read -r line; do echo "got $line"; done); seq 300')
     result = running.result()
     assert running.text.split() == [word for number in range(1, 301) for word in ("got", str(number))]
     assert (result.kind, result.descendants_ended) == ("success", 0)
