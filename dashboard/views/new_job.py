@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
 from dashboard.callableforms import fields_of, with_values
+from dashboard.merging import Clash
 from dashboard.once import once
 from dashboard.presentation.callables import picker_of
 from dashboard.presentation.edits import last_edit
@@ -79,7 +80,7 @@ def form_page(
     *,
     job: Job | None = None,
     refused: str = "",
-    clashes: list[forms.Clash] | None = None,
+    clashes: list[Clash] | None = None,
 ) -> HttpResponse:
     posted = request.POST.dict() if request.method == "POST" else None
     kept = f" {MASK} keeps the value that is stored." if job else ""
@@ -89,7 +90,7 @@ def form_page(
         "job": job,
         "refused": refused,
         "clashes": clashes,
-        "changed": last_edit(job.pk) if job and clashes else None,
+        "changed": last_edit("job.changed", job_id=job.pk) if job and clashes else None,
         "open_folds": form.folds_with(clashes or ()),
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},

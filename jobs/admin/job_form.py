@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from jobs.actions import InvalidInput, check_edit, check_new_job
+from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.bodies import MASK
 from jobs.actions.definition import raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
@@ -173,7 +174,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
                 field = problem.field.partition(".")[0]  # parameter_values.limit
                 self.add_error(field if field in self.fields else None, problem.sentence)
         if job.pk and self.edited_revision != job.revision:
-            self.add_error(None, "This job was changed by somebody else meanwhile; load it again, then change it.")
+            self.add_error(None, ChangedMeanwhile("This job").sentence)
         return self.cleaned_data
 
     def _post_clean(self) -> None:
