@@ -14,7 +14,6 @@ from dashboard.formfields import (
     ELAPSED,
     FIELDS,
     FOLDS,
-    LABELS,
     LISTS,
     OPTIONS,
     REPEATING,
@@ -23,7 +22,6 @@ from dashboard.formfields import (
     TIMING,
     UPSTREAMS,
     WHENS,
-    in_words,
 )
 from dashboard.merging import Clash, merged, seen_of
 from jobs.actions import InvalidInput, Problem
@@ -37,6 +35,7 @@ from jobs.models import Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 from jobs.store.workflows import names_of
+from jobs.words import LABELS, in_words
 
 NOT_GIVEN = "not given"  # what neither a moment nor a list of jobs can be
 

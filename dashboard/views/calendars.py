@@ -27,15 +27,9 @@ from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, calendar_from_form, calendar_texts
 from jobs.actions.calendars import revision_of
 from jobs.models import Calendar
+from jobs.words import LABELS_OF_CALENDAR
 
 PART_OF = "schedules"
-LABELS = {
-    "name": "Name",
-    "timezone": "Time zone",
-    "business_days": "Business days",
-    "holidays": "Holidays",
-    "blackouts": "Closed times",
-}
 
 
 @require_safe
@@ -87,7 +81,7 @@ def _create(request: HttpRequest) -> HttpResponse:
 def _change(request: HttpRequest, calendar: Calendar) -> HttpResponse:
     typed, stored = _typed(request), calendar_texts(calendar.name, calendar.definition)
     if request.POST.get("seen") != seen_of(stored):
-        typed, clashes = merged(request.POST, stored, LABELS)
+        typed, clashes = merged(request.POST, stored, LABELS_OF_CALENDAR)
         if clashes:
             return _page(request, calendar, typed, clashes=clashes)
     try:

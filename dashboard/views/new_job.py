@@ -34,6 +34,7 @@ from jobs.actions.grants import variable_of
 from jobs.actions.keeping import keep_of_site
 from jobs.core.states import WAITING
 from jobs.models import Calendar, Instance, Job, Limit, Secret
+from jobs.words import CHOICES
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500
@@ -98,7 +99,7 @@ def form_page(
         "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
-        "choices": formfields.CHOICES,
+        "choices": CHOICES,
         "calendars": calendar_names(),
         "site_keeps": keep_of_site(),
         "environment_hint": f"One variable a line.{kept}",

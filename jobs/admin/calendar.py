@@ -15,11 +15,12 @@ from jobs.actions import ActionError, InvalidInput
 from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, EXPECTED_LINE, calendar_from_form, calendar_texts
 from jobs.actions.calendars import revision_of
-from jobs.admin.job_form import line, lines
+from jobs.admin.job_form import in_our_words, line, lines
 from jobs.admin.readonly import ListStyle
 from jobs.admin.refused import RefusalsTold
 from jobs.calendars import words_of
 from jobs.models import Calendar
+from jobs.words import LABELS_OF_CALENDAR
 
 
 class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
@@ -38,6 +39,7 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        in_our_words(self.fields, LABELS_OF_CALENDAR)
         if self.instance.pk:
             texts = calendar_texts(self.instance.name, self.instance.definition)
             self.initial = texts | {"revision": revision_of(self.instance)}
