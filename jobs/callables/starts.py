@@ -9,6 +9,7 @@ from __future__ import annotations
 import _posixsubprocess
 import multiprocessing.process
 import os
+import signal
 import stat
 import subprocess
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from jobs.callables.errors import JobCancelled
 from jobs.execution.tree import TOKEN_NAME
 
 FOR_ALL = ("from multiprocessing.resource_tracker import ", "from multiprocessing.forkserver import ")
+Started = Callable[[int, streams.Printing | None], None]
 MARK = f"{TOKEN_NAME}=".encode()
 
 
@@ -30,13 +32,16 @@ def install(note: Callable[[int, str], None]) -> int:
     """
     here = os.getpid()
 
-    def note_here(pid: int, token: str) -> None:
+    def started(pid: int, attempt: streams.Printing | None) -> None:
         if os.getpid() == here:
-            note(pid, token)
+            note(pid, attempt.token if attempt else NOBODY)
+            if attempt and attempt.starts_no_more:  # it ended just now, and so it may be that nobody looks any more
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    note_programs(note_here)
-    note_forks(note_here)
+    note_programs(started)
+    note_forks(started)
     report_forks(write)
     return read
 
@@ -51,28 +56,26 @@ def starting() -> streams.Printing | None:
     return attempt
 
 
-def note_programs(note: Callable[[int, str], None]) -> None:
+def note_programs(started: Started) -> None:
     fork_exec = _posixsubprocess.fork_exec
     spawns = os.posix_spawn, os.posix_spawnp
 
     def forks(args: Any, files: Any, close_fds: bool, fds: Any, cwd: Any, env: Any, /, *more: Any) -> int:
         attempt = starting()
-        if attempt is None or any(isinstance(one, str) and one.startswith(FOR_ALL) for one in args):
-            pid, token = fork_exec(args, files, close_fds, fds, cwd, env, *more), NOBODY
-        else:
+        if any(isinstance(one, str) and one.startswith(FOR_ALL) for one in args):
+            attempt = None
+        if attempt:
             given = [b"%b=%b" % one for one in os.environb.items()] if env is None else env
-            token = attempt.token
-            env = [*(one for one in given if not one.startswith(MARK)), MARK + token.encode()]
-            pid = fork_exec(args, files, close_fds, fds, cwd, env, *more)
-        note(pid, token)
+            env = [*(one for one in given if not one.startswith(MARK)), MARK + attempt.token.encode()]
+        pid = fork_exec(args, files, close_fds, fds, cwd, env, *more)
+        started(pid, attempt)
         return pid
 
     def spawning(spawn: Callable[..., int]) -> Callable[..., int]:
         def spawns(path: Any, argv: Any, env: Mapping[Any, Any], **more: Any) -> int:
             attempt = starting()
-            token = attempt.token if attempt else NOBODY
-            pid = spawn(path, argv, {**env, TOKEN_NAME: token} if attempt else env, **more)
-            note(pid, token)
+            pid = spawn(path, argv, {**env, TOKEN_NAME: attempt.token} if attempt else env, **more)
+            started(pid, attempt)
             return pid
 
         return spawns
@@ -86,28 +89,27 @@ def note_programs(note: Callable[[int, str], None]) -> None:
     os.system = system  # type: ignore[assignment]  # paths too are given to the shell as they are
 
 
-def note_forks(note: Callable[[int, str], None]) -> None:
+def note_forks(started: Started) -> None:
     fork, forkpty, start = os.fork, os.forkpty, multiprocessing.process.BaseProcess.start
 
     def forks() -> int:
         attempt = starting()
-        if (pid := fork()) and attempt:
-            note(pid, attempt.token)
+        if pid := fork():
+            started(pid, attempt)
         return pid
 
     def forks_pty() -> tuple[int, int]:
         attempt = starting()
         pid, fd = forkpty()
-        if pid and attempt:
-            note(pid, attempt.token)
+        if pid:
+            started(pid, attempt)
         return pid, fd
 
     def starts(process: Any) -> None:
         """One of a fork server is no child of ours."""
         attempt = starting()
         start(process)
-        if attempt:
-            note(process.pid, attempt.token)
+        started(process.pid, attempt)
 
     os.fork, os.forkpty = forks, forks_pty
     multiprocessing.process.BaseProcess.start = starts  # type: ignore[assignment,method-assign]  # a wrapper of it

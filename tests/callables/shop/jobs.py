@@ -304,9 +304,11 @@ async def async_hogs(path: str) -> None:
 
 @job(model="thread")
 def thread_in_thread() -> None:
-    inner = threading.Thread(target=print, args=("nobody's line",))
+    inner = threading.Thread(target=print, args=("from a thread of its own",))
     inner.start()
     inner.join()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(print, "from a pool")
 
 
 @job
@@ -389,7 +391,8 @@ WAYS = {
 
 
 def start_all(ways: list[str]) -> None:
-    print(*(WAYS[way]() for way in ways))
+    for way in ways:
+        print(WAYS[way](), flush=True)
     print("waiting", flush=True)
 
 
@@ -402,7 +405,7 @@ def thread_leaves(ways: list[str], path: str) -> None:
 @job
 async def async_leaves(ways: list[str], path: str) -> None:
     print((await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)).pid)
-    start_all(ways)
+    await asyncio.to_thread(start_all, ways)
     await wait_for(path)
 
 
