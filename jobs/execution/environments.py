@@ -18,7 +18,7 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import NODE_FILE
-from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, look, remove, size_of
+from jobs.execution.installed import EnvironmentFolder, Installed, bytes_on_disk, days_ago, look, remove
 from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
@@ -252,7 +252,7 @@ class Environments:
             self._remove(one)
 
     def _is_over(self) -> bool:
-        return size_of(self.folder.root) > self._most_bytes
+        return bytes_on_disk(self.folder.root) > self._most_bytes
 
     def _remove(self, one: Installed) -> bool:
         """False if somebody uses it, or is about to, or has done so since `one` was looked at."""
