@@ -135,7 +135,7 @@ def _number(text: str) -> float:
     return int(number) if number.is_integer() else number
 
 
-def size_of(value: object) -> int:
+def json_bytes(value: object) -> int:
     """Bytes of its JSON."""
     return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
