@@ -17,7 +17,8 @@ WORDS: dict[type, dict[str, str]] = {
     Job: {name: LABELS[name] for name in LABELS if name in {field.name for field in Job._meta.get_fields()}},
     Schedule: {
         **{name: LABELS[name] for name in LABELS if name in {field.name for field in Schedule._meta.get_fields()}},
-        "type": "type of schedule", "expression": "schedule", "zone": LABELS["timezone"], "start_at": "start", "end_at": "end",
+        "type": "type of schedule", "expression": "schedule", "zone": LABELS["timezone"],
+        "start_at": LABELS["start_date"], "end_at": LABELS["end_date"],
     },
     Instance: {
         "attempt_count": "attempts", "lost_count": "lost attempts", "blame": "first cause",
