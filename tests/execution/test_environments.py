@@ -195,6 +195,15 @@ def test_without_uv_a_build_says_so(environments, monkeypatch):
     assert Asking(environments, "one", "tiny").given().error == said
 
 
+def test_one_that_was_removed_meanwhile_is_given_to_nobody(environments):
+    """Runs that queued behind each other were all started in it, and lost, until none was left that waited for it."""
+    asking = Asking(environments, "one", "tiny")
+    shutil.rmtree(asking.given("a").directory)
+    assert environments.take("one", "b") is None
+    again = Asking(environments, "attempt", "tiny").given("b")
+    assert there(again)
+
+
 def test_all_that_was_removed_by_hand_is_made_anew(environments, monkeypatch):
     monkeypatch.setattr(environments._builder, "_commands", lambda *given: [["/bin/mkdir", str(given[2])]])
     shutil.rmtree(environments.folder.root)
