@@ -1,22 +1,21 @@
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
-from django.db import connections
 
 from jobs import actions, models
 from jobs.core.states import TERMINAL
 from jobs.execution import cgroup_search
+from jobs.execution.tree import marked
 from jobs.service.loop import utc_now
-from scheduler_site.environment import sqlite_database
+from tests.fixtures.migrated import default_file
 from tests.fixtures.postgres import default_database
 from tests.waiting import until
 
@@ -73,22 +72,17 @@ class Home:
         return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now)
 
     def end(self) -> None:
+        """The service, and what outlives it: scripts that wait for a test that has failed would do so for ever."""
         for process in self.running:
             self.kill(process)
+        for token in models.Attempt.objects.exclude(status="ended").values_list("token", flat=True):
+            for left in marked(token, None):
+                with suppress(ProcessLookupError):
+                    os.kill(left.pid, signal.SIGKILL)
         cgroup_search.sweep(cgroup_search.bases(self.folder))
 
     def output(self) -> str:
         return (self.folder / "output").read_text()
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Path:
-    """A database file with all tables and no rows, to be copied."""
-    file = tmp_path_factory.mktemp("template") / "db.sqlite3"
-    with django_db_blocker.unblock(), default_file(file):
-        call_command("migrate", verbosity=0)
-        connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return file
 
 
 @pytest.fixture
@@ -101,22 +95,6 @@ def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> It
             yield home
         finally:
             home.end()
-
-
-@contextmanager
-def default_file(file: Path) -> Iterator[None]:
-    """Within the block, Django's default database is this SQLite file."""
-    before = connections.settings["default"], connections["default"]
-    wanted = {"default": sqlite_database(str(file))}
-    connections.settings["default"] = connections.configure_settings(wanted)["default"]
-    del connections["default"]
-    ContentType.objects.clear_cache()
-    try:
-        yield
-    finally:
-        connections["default"].close()
-        connections.settings["default"], connections["default"] = before
-        ContentType.objects.clear_cache()
 
 
 @pytest.fixture
