@@ -3,12 +3,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from jobs import actions, models
 from jobs.core.states import TERMINAL
@@ -51,7 +53,7 @@ class Home:
 
     def submit(self, script: str, name: str = "", **fields) -> int:
         raw = {
-            "name": name or f"job {models.Job.objects.count()}",
+            "name": name or f"job {uuid.uuid4().hex}",
             "kind": "script",
             "script_content": script,
             "schedule_type": "once",
@@ -86,11 +88,25 @@ class Home:
 
 
 @pytest.fixture
-def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> Iterator[Home]:
-    shutil.copy(migrated_file, tmp_path / "db.sqlite3")
-    settings.DATA_DIR = tmp_path
-    with django_db_blocker.unblock(), default_file(tmp_path / "db.sqlite3"):
-        home = Home(tmp_path)
+def home(migrated_file: Path, tmp_path: Path, django_db_blocker) -> Iterator[Home]:
+    with django_db_blocker.unblock(), home_in(tmp_path, migrated_file) as home:
+        yield home
+
+
+@pytest.fixture(scope="module")
+def at_work(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Home]:
+    """One whose service runs, for all tests of a module that leave it as it was."""
+    with django_db_blocker.unblock(), home_in(tmp_path_factory.mktemp("home"), migrated_file) as home:
+        home.start()
+        yield home
+
+
+@contextmanager
+def home_in(folder: Path, migrated_file: Path) -> Iterator[Home]:
+    shutil.copy(migrated_file, folder / "db.sqlite3")
+    with pytest.MonkeyPatch.context() as patch, default_file(folder / "db.sqlite3"):
+        patch.setattr(settings, "DATA_DIR", folder)
+        home = Home(folder)
         try:
             yield home
         finally:
