@@ -33,7 +33,7 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 
 @dataclass(frozen=True)
-class Template:
+class Blank:
     """What a data folder begins with: all tables without rows, all static files."""
 
     database: Path
@@ -107,23 +107,23 @@ def forget_all(page: Page) -> None:
 
 
 @pytest.fixture(scope="session")
-def template(migrated_file: Path, bootstrapped: Bootstrapped) -> Template:
-    return Template(migrated_file, bootstrapped)
+def blank(migrated_file: Path, bootstrapped: Bootstrapped) -> Blank:
+    return Blank(migrated_file, bootstrapped)
 
 
 @pytest.fixture(scope="session")
-def started(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def started(blank: Blank, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One service for all tests: each start takes seconds."""
     command = ["manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port"]
-    with serving(command, template, tmp_path_factory.mktemp("data")) as service:
+    with serving(command, blank, tmp_path_factory.mktemp("data")) as service:
         yield service
 
 
 @contextmanager
-def serving(command: list[str], template: Template, folder: Path, **pipes: Any) -> Iterator[Service]:
-    """`command PORT` on a data folder like the template, until the block ends."""
-    shutil.copy(template.database, folder / "db.sqlite3")
-    template.bootstrapped.give_static_files(folder)
+def serving(command: list[str], blank: Blank, folder: Path, **pipes: Any) -> Iterator[Service]:
+    """`command PORT` on a copy of this data folder, until the block ends."""
+    shutil.copy(blank.database, folder / "db.sqlite3")
+    blank.bootstrapped.give_static_files(folder)
     # The same key, so that a session that the test opens is one of the service.
     (folder / "secret_key").write_text(settings.SECRET_KEY)
     with answering(command, folder, free_port(), **pipes) as service:

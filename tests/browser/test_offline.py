@@ -60,9 +60,9 @@ def test_hidden_tab_draws_nothing_and_tells_of_trouble(service, signed_in):
 
 
 @pytest.fixture
-def stepless(browser, template, tmp_path, django_db_blocker):
+def stepless(browser, blank, tmp_path, django_db_blocker):
     """Pages without an engine, on a node whose heartbeat the test writes."""
-    with serving(PAGES_ONLY, template, tmp_path, stdin=DEVNULL) as service, at_home(service, django_db_blocker):
+    with serving(PAGES_ONLY, blank, tmp_path, stdin=DEVNULL) as service, at_home(service, django_db_blocker):
         yield service
 
 

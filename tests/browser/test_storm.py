@@ -86,10 +86,10 @@ class Stormy:
 
 
 @pytest.fixture(scope="module")
-def stormy(browser, template, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Stormy]:
+def stormy(browser, blank, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Stormy]:
     command, folder = ["-m", "tests.browser.storming"], tmp_path_factory.mktemp("storm")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with serving(command, template, folder, **pipes) as service, at_home(service, django_db_blocker):
+    with serving(command, blank, folder, **pipes) as service, at_home(service, django_db_blocker):
         yield Stormy(service)
 
 
