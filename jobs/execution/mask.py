@@ -1,9 +1,9 @@
 """Hides the values of secrets in what a job prints. Standard library only.
 
 Looked for are the value as it is, as a URL, JSON, markup, Python or a shell writes it, in base64 wherever it begins in
-a longer text, the password of an address, and, of a value of several lines, each line that says something. All bytes that belong to any of these are replaced, by
-one MASK for what overlaps. A program that turns its secret round, or prints it letter by letter with others between,
-gets it past this: it is a help against accidents, not a wall.
+a longer text, the password of an address, and, of a value of several lines, each line that says something. All bytes
+that belong to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or
+prints it letter by letter with others between, gets it past this: it is a help against accidents, not a wall.
 
 A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
 that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
