@@ -48,6 +48,7 @@ class _Asked:
     told: Callable[[], None]
     given: Given | None = None
     key: str = ""
+    before: Given | None = None
 
 
 @dataclass(slots=True)
@@ -79,7 +80,8 @@ class Environments:
         """OSError if the data folder cannot be written."""
         self.folder.make()
         self._tend_at = time.monotonic() + FIRST_LOOK_SECONDS
-        self._tidying.put(self.folder.sweep)
+        for left in self.folder.left_over():
+            self._tidying.put(partial(remove, left))
 
     def close(self) -> None:
         """End all builds. What was being looked at is left."""
@@ -93,13 +95,14 @@ class Environments:
 
     # --- asking ---
 
-    def prepare(self, name: str, read: Read, told: Callable[[], None]) -> None:
+    def prepare(self, name: str, read: Read, told: Callable[[], None], before: Given | None = None) -> None:
         """Make sure of what `read` says is needed, and call `told`, from another thread, when `take` knows an answer.
 
-        read: called in another thread; ValueError or OSError with a sentence if it cannot be read.
+        read: called in another thread; ValueError or OSError with a sentence if it cannot be read. before: the answer
+        for the same attempt a moment ago: what could not be built then is not tried again.
         """
         with self._gate:
-            asked = self._asked[name] = _Asked(told)
+            asked = self._asked[name] = _Asked(told, before=before)
         self._looks.put(partial(self._look, name, asked, read))
 
     def unprepare(self, name: str) -> None:
@@ -159,6 +162,9 @@ class Environments:
         if not needed.key:
             self._answer([asked], Given())
             return
+        if asked.before and asked.before.error and asked.before.key == needed.key:
+            self._answer([asked], asked.before)
+            return
         with self._gate:
             if self._asked.get(name) is not asked:
                 return
@@ -187,10 +193,10 @@ class Environments:
         except Unwanted:
             return
         except BuildFailed as error:
-            given = Given(error=str(error), log=error.log)
+            given = Given(error=str(error), log=error.log, key=key)
         except Exception as error:
             logger.exception("a build failed for a reason that nobody foresaw")
-            given = Given(error=f"its packages could not be installed, {type(error).__name__}: {error}")
+            given = Given(error=f"its packages could not be installed, {type(error).__name__}: {error}", key=key)
         with self._gate:
             if self._builds.get(key) is build:
                 del self._builds[key]
