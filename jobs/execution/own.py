@@ -43,6 +43,14 @@ def marks() -> tuple[object, ...]:
 
 
 def is_as_begun(own: Own) -> bool:
-    """After an attempt, whose cores are given back by this."""
+    """After an attempt, whose cores are given back by this. Not if processes of another user are left of it."""
     os.sched_setaffinity(0, own.cores)
-    return os.sched_getaffinity(0) == own.cores and marks() == own.marks
+    return os.sched_getaffinity(0) == own.cores and marks() == own.marks and not has_children()
+
+
+def has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-MOST_RESTING = max(2, os.cpu_count() or 2)
+MOST_RESTING = max(2, min(16, os.cpu_count() or 2))  # each has some 8 MB of its own
 REST_SECONDS = 10.0  # its memory is worth no more than that
 RESTS = b"rests"
 
