@@ -245,6 +245,7 @@ class Attempt:
 
     def end(self, by_us: EndedByUs | None, why: str, grace_seconds: float | None = None) -> None:
         self.ended_by_us = by_us
+        self.pump.take_waiting()  # printed before this, so it is told before it
         grace = self.spec.kill_grace_seconds if grace_seconds is None else grace_seconds
         self.ending = Ending(self.job, grace, time.monotonic(), self.confinement.kill)
         if count := self.ending.begin():
@@ -265,7 +266,7 @@ class Attempt:
         spec = self.spec
         cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
         clean_up(cleanup, found, self.around, self.log)
-        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice)
+        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice, self.mask)
         return self.result(
             found.kind,
             found.error + left,

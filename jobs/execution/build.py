@@ -17,7 +17,7 @@ from uv import find_uv_bin
 from jobs.core.packages import PackagesNeeded
 from jobs.execution.building import FAILED, TOO_LONG, UNWANTED
 from jobs.execution.environment import PATH, read_file
-from jobs.execution.installed import LOG, MAKING, EnvironmentFolder, Facts, remove, size_of
+from jobs.execution.installed import LOG, MAKING, EnvironmentFolder, Facts, bytes_on_disk, remove
 from jobs.execution.launching import PROJECT
 from jobs.execution.limits import home
 from jobs.execution.pythons import MissingPythonError, Python, choose, find, own, read, write
@@ -113,7 +113,7 @@ class Builder:
             log.rename(made / LOG)
             seconds = time.monotonic() - began
             wanted = list(needed.requirements)
-            facts = Facts(python.version, needed.python, wanted, time.time(), seconds, size_of(made))
+            facts = Facts(python.version, needed.python, wanted, time.time(), seconds, bytes_on_disk(made))
             self._folder.complete(made, key, facts)
         finally:
             remove(made)

@@ -18,13 +18,14 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import NODE_FILE
-from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, look, remove, size_of
+from jobs.execution.installed import EnvironmentFolder, Installed, bytes_on_disk, days_ago, look, remove
 from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
 
 BUILDS_AT_ONCE, LOOKS_AT_ONCE = 2, 2
 TEND_EVERY_SECONDS = 3600.0
+TELL_EVERY_SECONDS = 60.0  # of what has been used, and by whom no longer
 FIRST_LOOK_SECONDS = 30.0  # to ask each Python what it is takes seconds on some machines, and nobody waits for it
 
 Read = Callable[[], PackagesNeeded]
@@ -61,8 +62,18 @@ class _Build:
 class Environments:
     """Any thread may call, and waits for nothing: what takes its time is done by threads of its own."""
 
-    def __init__(self, data_dir: Path, *, timeout_seconds: float, most_mb: int, most_days: float) -> None:
-        """most_mb: together with the cache. most_days: for which one is kept that nobody uses."""
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        timeout_seconds: float,
+        most_mb: int,
+        most_days: float,
+        tell: Callable[[EnvironmentFolder], object] = bool,
+    ) -> None:
+        """most_mb: together with the cache. most_days: for which one is kept that nobody uses. tell: called by one
+        thread of ours whenever what is there may have changed.
+        """
         self.folder = EnvironmentFolder(data_dir)
         self._builder = Builder(self.folder, data_dir / NODE_FILE, timeout_seconds)
         self._most_bytes = most_mb * MEGABYTE
@@ -71,7 +82,8 @@ class Environments:
         self._asked: dict[str, _Asked] = {}
         self._builds: dict[str, _Build] = {}
         self._using: dict[str, str] = {}  # key by token of an attempt
-        self._tend_at = 0.0
+        self._tell = partial(tell, self.folder)
+        self._tend_at = self._tell_at = 0.0
         self._looks = Workers("environments", LOOKS_AT_ONCE)
         self._tidying = Workers("tidying of environments", 1)  # takes long at times, and starts wait for the others
         self._makers = Workers("builds", BUILDS_AT_ONCE)
@@ -82,6 +94,7 @@ class Environments:
         self._tend_at = time.monotonic() + FIRST_LOOK_SECONDS
         for left in self.folder.left_over():
             self._tidying.put(partial(remove, left))
+        self._tidying.put(self._tell)
 
     def close(self) -> None:
         """End all builds. What was being looked at is left."""
@@ -203,6 +216,7 @@ class Environments:
             asked = [self._asked[name] for name in sorted(build.waiting) if name in self._asked]
         self._answer(asked, given)
         self._tidying.put(self._evict)
+        self._tidying.put(self._tell)
 
     def _answer(self, asked: list[_Asked], given: Given) -> None:
         """The log goes to the first of those who share it; why there is none, to each."""
@@ -216,10 +230,14 @@ class Environments:
 
     def tend(self) -> None:
         """See which Pythons are there, and whether some have to go: to be called now and then, done once in a while."""
-        if time.monotonic() > self._tend_at:
-            self._tend_at = time.monotonic() + TEND_EVERY_SECONDS
+        now = time.monotonic()
+        if now > self._tend_at:
+            self._tend_at, self._tell_at = now + TEND_EVERY_SECONDS, now
             self._tidying.put(self._builder.look_for_pythons)
             self._tidying.put(self._evict)
+        if now >= self._tell_at:
+            self._tell_at = now + TELL_EVERY_SECONDS
+            self._tidying.put(self._tell)
 
     def _evict(self) -> None:
         """First those that are too old, then the cache, which costs a download, then those not used for longest."""
@@ -234,7 +252,7 @@ class Environments:
             self._remove(one)
 
     def _is_over(self) -> bool:
-        return size_of(self.folder.root) > self._most_bytes
+        return bytes_on_disk(self.folder.root) > self._most_bytes
 
     def _remove(self, one: Installed) -> bool:
         """False if somebody uses it, or is about to, or has done so since `one` was looked at."""

@@ -163,7 +163,7 @@ def is_used(path: Path) -> bool:
     return False
 
 
-def size_of(*folders: Path) -> int:
+def bytes_on_disk(*folders: Path) -> int:
     """Bytes on the disk, what is linked from several places once."""
     seen: set[tuple[int, int]] = set()
     total = 0

@@ -15,7 +15,7 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution import build
 from jobs.execution.build import BuildFailed, message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
-from jobs.execution.installed import size_of
+from jobs.execution.installed import bytes_on_disk
 from jobs.execution.pythons import find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
@@ -310,7 +310,7 @@ def test_past_the_size_the_one_used_longest_ago_goes(environments):
     old, new = unused(environments), unused(environments, "two")
     age(old, 2)
     evict(environments)
-    environments._most_bytes = size_of(environments.folder.root) * 3 // 4
+    environments._most_bytes = bytes_on_disk(environments.folder.root) * 3 // 4
     evict(environments)
     assert (there(old), there(new)) == (False, True)
 
