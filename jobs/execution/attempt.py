@@ -217,7 +217,11 @@ class Attempt:
 
     def on_notes(self) -> None:
         """What the service says is that one thing; when it is gone, its next start will say it by the signal."""
-        if os.read(self.notes, 4096):
+        try:
+            said = os.read(self.notes, 4096)
+        except ConnectionResetError:  # it went without having read what it was told
+            said = b""
+        if said:
             self.cancel()
         else:
             self.selector.unregister(self.notes)
