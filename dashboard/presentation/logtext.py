@@ -45,7 +45,7 @@ def plain(text: str) -> str:
     """Without commands to a terminal; of what was written over, the last writing."""
     text = _COMMANDS.sub("", _LINE_BEGINS_ANEW.sub("\r", text))
     # Not by an expression: one that looks for the last writing goes through a long line as often as it has characters.
-    return "\n".join(_stepped_back(line.rstrip("\r").rpartition("\r")[2]) for line in text.split("\n"))
+    return "\n".join(_stepped_back(line.rstrip("\r\b").rpartition("\r")[2]) for line in text.split("\n"))
 
 
 def _stepped_back(line: str) -> str:

@@ -102,5 +102,10 @@ def end_all() -> dict[int, int]:
             ended[pid], options = status, os.WNOHANG
 
 
+def any_runs() -> bool:
+    """Whether any that descends from this process computes, waits for a core or for the disk at this moment."""
+    return any(one.state in {"R", "D"} for one in descendants(os.getpid()))
+
+
 def processes(count: int) -> str:
     return "1 process" if count == 1 else f"{count} processes"

@@ -19,6 +19,7 @@ from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import NODE_FILE
 from jobs.execution.installed import EnvironmentFolder, Installed, bytes_on_disk, days_ago, look, remove
+from jobs.execution.inuse import IN_USE
 from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
@@ -136,12 +137,18 @@ class Environments:
             self._asked = {name: asked for name, asked in self._asked.items() if name in but}
 
     def take(self, name: str, token: str) -> Given | None:
-        """For the attempt `token`, until it is given back; None if there is no answer (yet)."""
+        """For the attempt `token`, until it is given back; None if there is no answer (yet).
+
+        One that was removed by hand is no answer any more: as long as somebody waits for it, nobody else looks again.
+        """
         with self._gate:
             asked = self._asked.get(name)
             if asked is None or asked.given is None:
                 return None
             given = asked.given
+            if given.directory and not Path(given.directory, IN_USE).exists():
+                asked.given = None
+                return None
             if given.directory:
                 self._using[token] = given.key
                 asked.given = Given(given.directory, key=given.key)

@@ -17,7 +17,7 @@ from dashboard.presentation.logtext import plain
     ("\x1b]0;never ended\nnext", "\nnext"),
     ("\x1b7saved\x1b8 \x1b(Bset\x1b", "saved set"),
     ("spin |\b/\b-\b\\\bok\b\n", "spin ok\n"),
-    (" 9%\b\b\b10%\b\b\b", "10%"),
+    (" 9%\b\b\b10%\r\b\b\b\x07", "10%"),
     ("abc\b \b\b \bX\n\b\b\bnext", "aX\nnext"),
     ("N\bNA\x1b[1m\bA\x1b[m", "NA"),
     ("a\0b\x0bc\td\u2028e\ufeff", "abc\td\u2028e\ufeff"),

@@ -125,6 +125,11 @@ def test_what_uv_says_in_lines_is_one_sentence():
     assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
 
 
+def test_hint_of_a_flag_names_the_setting_instead():
+    lines = ("error: Failed to fetch", "  cause: UnknownIssuer", "", "hint: Consider the `--system-certs` flag")
+    assert message_in(lines).startswith("Failed to fetch: UnknownIssuer; hint: write UV_SYSTEM_CERTS=1 into the file")
+
+
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])
 def test_one_whose_python_is_gone_is_built_anew(environments, spoil):
     """After an upgrade of the system's Python no job with packages could be started any more."""
@@ -193,6 +198,15 @@ def test_without_uv_a_build_says_so(environments, monkeypatch):
     monkeypatch.setattr(build, "PATH", "/nowhere")
     said = "its packages could not be installed: uv cannot be started: No such file or directory"
     assert Asking(environments, "one", "tiny").given().error == said
+
+
+def test_one_that_was_removed_meanwhile_is_given_to_nobody(environments):
+    """Runs that queued behind each other were all started in it, and lost, until none was left that waited for it."""
+    asking = Asking(environments, "one", "tiny")
+    shutil.rmtree(asking.given("a").directory)
+    assert environments.take("one", "b") is None
+    again = Asking(environments, "attempt", "tiny").given("b")
+    assert there(again)
 
 
 def test_all_that_was_removed_by_hand_is_made_anew(environments, monkeypatch):
