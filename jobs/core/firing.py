@@ -18,6 +18,7 @@ from jobs.core.records import Instance, Job
 from jobs.core.states import Status
 from jobs.core.timetable import Timetable
 from jobs.core.triggers import Trigger, is_following, latest_between
+from jobs.core.values import made_often
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class _Watched:
     next_at: datetime | None = None
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Fired:
     """One fire, and the instances that are cancelled for what it makes."""

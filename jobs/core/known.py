@@ -11,6 +11,7 @@ from typing import Any
 
 from jobs.core.records import Allocation, Instance, Job
 from jobs.core.states import LIVE, UNFINISHED, WAITING, Status, check_move
+from jobs.core.values import made_often
 
 # The usual duration is the median of this many last successes: one slow night does not move it.
 USUAL_OF_LAST = 11
@@ -29,6 +30,7 @@ class UnknownJobError(KeyError):
         super().__init__(f"job {job_id} is not known; a job is told to the engine before its instances")
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Run:
     """An attempt in flight on this node. `abandoned`: its instance has ended without it."""

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 from jobs.core.cores import CoreManager
 from jobs.core.records import Demand
+from jobs.core.values import made_often
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Room:
     """Slots and memory, free or held. `memory_mb` None: memory is not counted."""
@@ -37,6 +39,7 @@ class Holding(NamedTuple):
     ends_at: datetime | None
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """`at` None: unknown, and `unknown_because` says why. `freed_by`: the instances whose end makes the room.
