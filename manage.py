@@ -4,6 +4,8 @@
 import os
 import sys
 
+from scheduler_site import inherited
+
 REFUSED = 2
 INTERRUPTED = 130  # as shells say it of Ctrl-C
 
@@ -13,6 +15,7 @@ def main() -> None:
         refuse(
             f"Rota needs Python 3.11 or newer, this is {sys.version.split()[0]}; `make setup` looks for a newer one."
         )
+    inherited.undo()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
     try:
         from django.core.management import execute_from_command_line

@@ -16,6 +16,7 @@ from dashboard.live.logs import LogCursor
 from dashboard.live.relay import relay
 from dashboard.live.visitors import Visitor
 from dashboard.topics import LOAD, UnknownTopicError, is_log, number_in, parts_of
+from jobs.core.texts import fault_of
 
 # Close codes; the page comes back after all of them but the first and the last.
 NOT_LOGGED_IN, OVERDUE, STRANGER, UNREADABLE = 4401, 4408, 4403, 4400
@@ -115,7 +116,7 @@ def _read(text: str | None) -> dict[str, Any]:
         raise UnreadableError
     try:
         said = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter for brackets nested without end
         raise UnreadableError from error
     if not isinstance(said, dict):
         raise UnreadableError
@@ -124,6 +125,8 @@ def _read(text: str | None) -> dict[str, Any]:
 
 def _topics(wish: object) -> dict[str, Cursor]:
     if not isinstance(wish, dict) or len(wish) > MOST_TOPICS:
+        raise UnreadableError
+    if any(fault_of(topic, lines=True) for topic in wish):  # a frame names its topic, and UTF-8 has no half of a pair
         raise UnreadableError
     return {topic: _cursor(topic, said if isinstance(said, dict) else {}) for topic, said in wish.items()}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +14,6 @@ from dashboard.formfields import (
     ELAPSED,
     FIELDS,
     FOLDS,
-    LABELS,
     LISTS,
     OPTIONS,
     REPEATING,
@@ -24,8 +22,8 @@ from dashboard.formfields import (
     TIMING,
     UPSTREAMS,
     WHENS,
-    in_words,
 )
+from dashboard.merging import Clash, merged, seen_of
 from jobs.actions import InvalidInput, Problem
 from jobs.actions.bodies import LONGEST_BODY, MASK
 from jobs.actions.callables import OF_A_PROCESS
@@ -37,6 +35,7 @@ from jobs.models import Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 from jobs.store.workflows import names_of
+from jobs.words import LABELS, in_words
 
 NOT_GIVEN = "not given"  # what neither a moment nor a list of jobs can be
 
@@ -48,19 +47,6 @@ class Field:
     name: str
     value: str
     errors: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        return LABELS[self.name]
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """What two people changed at once; `theirs` is stored, `mine` is in the form. Not `both`: only they did."""
-
-    name: str
-    theirs: str
-    both: bool
 
     @property
     def label(self) -> str:
@@ -120,20 +106,11 @@ def merged_form(posted: Mapping[str, str], job: Job) -> tuple[JobForm, list[Clas
 
     What both changed stays as it was typed. The form has the job's revision: sent again it stores what it shows.
     """
-    stored, seen = stored_texts(job), _digests(posted.get("seen", ""))
-    fields, clashes = {}, []
-    for name in FIELDS:
-        mine, theirs = posted.get(name, stored[name]), stored[name]
-        is_mine = seen.get(name) != _digest(mine)
-        if lines_alike(mine) != lines_alike(theirs) and seen.get(name) != _digest(theirs):
-            clashes.append(Clash(name, RUNS.get(theirs) or WHENS.get(theirs) or theirs, both=is_mine))
-        fields[name] = Field(name, mine if is_mine else theirs)
-    return JobForm(fields, revision=str(job.revision), seen=seen_of(stored)), clashes
-
-
-def seen_of(texts: Mapping[str, str]) -> str:
-    """What a form shows, each field by a digest: enough to tell later what was typed and what somebody else changed."""
-    return " ".join(f"{name}:{_digest(texts[name])}" for name in FIELDS)
+    stored = stored_texts(job)
+    texts, clashes = merged(posted, stored, LABELS)
+    said = [replace(one, theirs=RUNS.get(one.theirs) or WHENS.get(one.theirs) or one.theirs) for one in clashes]
+    fields = {name: Field(name, text) for name, text in texts.items()}
+    return JobForm(fields, revision=str(job.revision), seen=seen_of(stored)), said
 
 
 def job_input(posted: Mapping[str, str]) -> dict[str, Any]:
@@ -284,12 +261,3 @@ def _sentence(problem: Problem, shown: str, posted: Mapping[str, str]) -> str:
         then = 'choose "By hand only" and run it from its page' if posted.get("revision") else 'choose "Now"'
         return f"{posted.get('start_date', '').strip()} has passed; give a moment to come, or {then}."
     return in_words(problem.sentence)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(lines_alike(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _digests(seen: str) -> dict[str, str]:
-    pairs = (part.partition(":") for part in seen.split())
-    return {name: digest for name, _, digest in pairs}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from typing import Literal
-
-from django.conf import settings
 
 from jobs.core.cores import CoreManager
 from jobs.models import Node
@@ -36,12 +33,3 @@ def draining(node: Node) -> str:
 def slots_of(node: Node) -> int:
     """Physical and virtual ones together; none of a node whose cores are not known yet."""
     return CoreManager(node.cores, overcommit=node.overcommit).slots if node.cores else 0
-
-
-def is_here(node: Node) -> bool:
-    """Whether its data folder is that of this process, so that what lies in it is the node's."""
-    try:
-        said = json.loads((settings.DATA_DIR / "node.json").read_text())
-    except (OSError, ValueError):
-        return False
-    return isinstance(said, dict) and said.get("uuid") == str(node.uuid)

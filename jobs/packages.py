@@ -18,6 +18,9 @@ from jobs.core.packages import PackagesNeeded
 BLOCK_BEGINS, BLOCK_ENDS = "# /// script", "# ///"
 VERSION = re.compile(r"3\.[0-9]{1,3}(\.[0-9]{1,3})?")
 OLDEST = (3, 8)  # for which uv makes environments
+HAS_OPTION = re.compile(r"\s--?[A-Za-z]")
+# uv takes the name of an archive, too, for a file, and a single name without a slash would be one in its folder.
+PATH_BEGINS = re.compile(r"[\w.-]+[/\\]|[\w.+!-]+\.(whl|zip|tgz|tbz|txz|tlz|tar(\.\w+)?)(?![\w.-])")
 VERSION_EXPECTED = "a version such as 3.12 or 3.12.4, 3.8 or later"
 REQUIREMENT_EXPECTED = "a package as pip has it, such as requests or pandas>=2.2,<3"
 
@@ -62,7 +65,9 @@ def read_requirement(line: str) -> str:
     shown = text[:100]
     if text.startswith("-"):
         raise InvalidRequirements(text, f"{shown} is an option of pip; list packages only, each as in pandas>=2.2.")
-    if text.startswith((".", "/", "~", "file:")) or re.match(r"[\w.-]+[/\\]", text):
+    if HAS_OPTION.search(text):
+        raise InvalidRequirements(text, f"{shown} has an option of pip; list packages only, each as in pandas>=2.2.")
+    if text.startswith((".", "/", "~", "file:")) or PATH_BEGINS.match(text):
         raise InvalidRequirements(text, f"{shown} is a path; list packages by name, as the node's index has them.")
     if re.match(r"[a-z+]+://", text):
         raise InvalidRequirements(text, f"{shown} is an address; list packages by name, as the node's index has them.")

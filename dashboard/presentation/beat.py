@@ -34,7 +34,8 @@ class Beat:
 
 def read_beat(now: datetime) -> Regions:
     """Region beat, empty while no engine steps. Two queries."""
-    seen = [node.heartbeat_at for node in Node.objects.all() if node.heartbeat_at and state_of(node, now) == "live"]
+    nodes = Node.objects.defer("equipment")
+    seen = [node.heartbeat_at for node in nodes if node.heartbeat_at and state_of(node, now) == "live"]
     late = fires_late(now)
     return {"beat": [("beat", Beat(min(seen), late))] if seen else []}
 

@@ -1,9 +1,9 @@
-"""Who changed a job last, for whoever has edited it at the same time."""
+"""Who changed a thing last, for whoever has edited it at the same time."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Max
 
@@ -18,9 +18,9 @@ class Edit(NamedTuple):
     at: datetime
 
 
-def last_edit(job_id: int) -> Edit | None:
-    """None if nobody is known to have changed it lately. Two queries."""
+def last_edit(kind: str, **which: Any) -> Edit | None:
+    """By the events of that kind, about `which`. None if nobody is known to have changed it lately. Two queries."""
     newest = Event.objects.aggregate(newest=Max("pk"))["newest"] or 0
-    found = Event.objects.filter(pk__gt=newest - MOST_READ, job_id=job_id, kind="job.changed").exclude(actor="")
+    found = Event.objects.filter(pk__gt=newest - MOST_READ, kind=kind, **which).exclude(actor="")
     row = found.order_by("-pk").values_list("actor", "at").first()
     return Edit(*row) if row else None

@@ -15,7 +15,7 @@ FIRST_BYTES = 64 * 1024
 # As static/dashboard/js/sequences.js has it, a line's end ends what was not finished in it.
 _COMMANDS = re.compile(
     r"\x1b\[[0-?]*[ -/]*(?:[@-~]|(?=\n|\Z))|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\|(?=\n|\Z))"
-    r"|\x1b(?:[ -/]+[0-~]|[0-Z\\^-~])?|[\x00-\x08\x0b\x0c\x0e-\x1f]"
+    r"|\x1b(?:[ -/]+[0-~]|[0-Z\\^-~])?|[\x00-\x07\x0b\x0c\x0e-\x1f]"
 )
 _LINE_BEGINS_ANEW = re.compile(r"\x1b\[[01]?G")
 
@@ -42,7 +42,20 @@ def first_text(place: LogPlace | None) -> FirstText:
 
 
 def plain(text: str) -> str:
-    """Without commands to a terminal; of a line that was written over, the last writing."""
+    """Without commands to a terminal; of what was written over, the last writing."""
     text = _COMMANDS.sub("", _LINE_BEGINS_ANEW.sub("\r", text))
     # Not by an expression: one that looks for the last writing goes through a long line as often as it has characters.
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return "\n".join(_stepped_back(line.rstrip("\r\b").rpartition("\r")[2]) for line in text.split("\n"))
+
+
+def _stepped_back(line: str) -> str:
+    """What was written after backspaces stands in place of as many characters before. Those at the end do nothing."""
+    first, *others = line.split("\b")
+    kept, steps = list(first), 0
+    for part in others:
+        steps += 1
+        if part:
+            del kept[max(0, len(kept) - steps) :]
+            kept += part
+            steps = 0
+    return "".join(kept)

@@ -14,10 +14,10 @@ from dashboard.presentation.facts import Fact
 from dashboard.presentation.looks import Look
 from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
 from dashboard.presentation.rows import Gone, Regions, Row
-from jobs.execution import keeping, pythons
-from jobs.execution.installed import EnvironmentFolder, Installed
+from jobs.execution import keeping
+from jobs.execution.equipment import EnvironmentThere, Equipment
 from jobs.models import Node
-from jobs.nodes import is_here, slots_of, state_of
+from jobs.nodes import slots_of, state_of
 from jobs.telemetry.memory import MEGABYTE
 
 MOST_SHOWN = 200
@@ -79,6 +79,13 @@ class EnvironmentRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldAt:
+    """When the node said which environments it has."""
+
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class NodeNotice:
     sentence: str
 
@@ -86,23 +93,25 @@ class NodeNotice:
 def read_node_list(now: datetime) -> Regions:
     """Region node_list, by name. Three queries."""
     on_node, lags = by_node(in_flight()), starts_late()
-    nodes = Node.objects.order_by("name")[:MOST_SHOWN]
+    nodes = Node.objects.defer("equipment").order_by("name")[:MOST_SHOWN]
     return {"node_list": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
 
 
 def read_node(node_id: int, now: datetime) -> Regions:
-    """Regions node_head, facts, node_notices, node_environments, nodes (one card), its cells, running, running_more.
-    Three queries.
+    """Regions node_head, facts, node_notices, node_environments, node_told, nodes (one card), its cells, running,
+    running_more. Three queries.
     """
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
-    attempts = in_flight(node_id)
+    attempts, equipment = in_flight(node_id), Equipment.from_json(node.equipment)
+    facts = _facts(node, equipment, starts_late().get(node_id))
     regions: dict[str, Sequence[Row]] = {
         "node_head": [("head", _head(node, attempts, now))],
-        "facts": [(f"f{number}", fact) for number, fact in enumerate(_facts(node, starts_late().get(node_id)))],
+        "facts": [(f"f{number}", fact) for number, fact in enumerate(facts)],
         "node_notices": [(f"m{number}", NodeNotice(text)) for number, text in enumerate(node.notices)],
-        "node_environments": _environments(node),
+        "node_environments": [(f"e{one.key}", _environment(one)) for one in equipment.environments],
+        "node_told": [("told", ToldAt(equipment.told_at))] if equipment.told_at else [],
         "nodes": [(f"n{node.pk}", card(node, attempts, now, "alone"))],
     }
     return regions | cell_regions(node, attempts, "alone") | running_regions(attempts)
@@ -146,7 +155,7 @@ def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
     )
 
 
-def _facts(node: Node, lag: float | None) -> list[Fact]:
+def _facts(node: Node, equipment: Equipment, lag: float | None) -> list[Fact]:
     facts = [
         Fact("Last seen", at=node.heartbeat_at, text="" if node.heartbeat_at else "never"),
         Fact("Starts after", "unknown" if lag is None else amounts.duration(lag), note="decision to process"),
@@ -160,34 +169,21 @@ def _facts(node: Node, lag: float | None) -> list[Fact]:
         Fact("Boot", node.boot_id or "unknown"),
         Fact("Id", str(node.uuid)),
     ]
-    facts += [*_pythons(node), *_kept(node)]
+    if equipment.pythons:
+        facts.append(Fact("Pythons", ", ".join(equipment.pythons), note="the first is the service's own"))
+    facts += _kept(node)
     if node.stopped_at is not None:
         facts.insert(0, Fact("Stopped", at=node.stopped_at))
     return facts
 
 
-def _pythons(node: Node) -> list[Fact]:
-    """Of the node whose data folder this is, once it has looked."""
-    found = pythons.read(EnvironmentFolder(settings.DATA_DIR).pythons) if is_here(node) else []
-    listed = ", ".join(one.version for one in found)
-    return [Fact("Pythons", listed, note="the first is the service's own")] if found else []
-
-
-def _environments(node: Node) -> list[Row]:
-    """The one used last first. Reads files."""
-    found = EnvironmentFolder(settings.DATA_DIR).all() if is_here(node) else ()
-    listed = sorted(found, key=lambda one: one.used_at, reverse=True)[:MOST_SHOWN]
-    return [(f"e{one.key}", _environment(one)) for one in listed]
-
-
-def _environment(one: Installed) -> EnvironmentRow:
-    facts = one.facts
+def _environment(one: EnvironmentThere) -> EnvironmentRow:
     return EnvironmentRow(
         key=one.key[:8],
-        python=facts.version,
-        packages=", ".join(facts.requirements) or "no packages",
-        size=amounts.size(facts.size_bytes),
-        built_at=datetime.fromtimestamp(facts.built_at, UTC),
+        python=one.python,
+        packages=one.packages,
+        size=amounts.size(one.size_bytes),
+        built_at=datetime.fromtimestamp(one.built_at, UTC),
         used_at=datetime.fromtimestamp(one.used_at, UTC),
         in_use=one.in_use,
     )

@@ -153,7 +153,7 @@ def read_nodes(now: datetime) -> Regions:
 
     cores:<id>, coretable:<id> and virtual:<id> where nodes are drawn large, specks:<id> where they are many.
     """
-    attempts, nodes = in_flight(), list(Node.objects.order_by("name"))
+    attempts, nodes = in_flight(), list(Node.objects.defer("equipment").order_by("name"))
     on_node = by_node(attempts)
     size = "small" if len(nodes) > MOST_LARGE else "large"
     shown = nodes[:MOST_NODES]

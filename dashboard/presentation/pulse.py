@@ -41,7 +41,7 @@ def read_pulse(now: datetime) -> Regions:
         waiting=counted(*waiting()),
         failed=counted(failures().filter(ended_at__gt=now - WINDOW)),
     )
-    engine = engine_row(list(Node.objects.order_by("name")), now)
+    engine = engine_row(list(Node.objects.defer("equipment").order_by("name")), now)
     return {
         "engine": [("engine", engine)],
         "alert": [("engine", engine)] if engine.state != "good" else [],

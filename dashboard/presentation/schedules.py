@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from dashboard.presentation.rows import Regions, Row
 from jobs.actions.definition import zone_to_show
 from jobs.core.catchup import CatchUp
 from jobs.core.invalid import InvalidSchedule
+from jobs.core.jitter import jittered
 from jobs.core.marks import Coming, LeftOut, coming
 from jobs.core.policies import DEFAULT_POLICY, Overlap
 from jobs.core.triggers import Following, Trigger
@@ -33,16 +35,24 @@ class FireRow:
     words: str
 
 
+class NextFire(NamedTuple):
+    """`at` is its logical date, and `starts_at`, if it is spread, when its instance is due; in the schedule's zone."""
+
+    at: datetime
+    marks: tuple[str, ...]
+    starts_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduleCard:
-    """`fires` are in the order in which they come, each with its marks; empty when there is none, or `fault` says what
-    is wrong. `left_out`: what does not happen before the last of them. `follows`: that others come after ends.
+    """`fires` are in the order in which they come; empty when there is none, or `fault` says what is wrong.
 
+    `left_out`: what does not happen before the last of them. `follows`: that others come after ends.
     `choices` says in words what differs from what is usual; `skips` are the latest fires that made no run.
     """
 
     words: str
-    fires: tuple[tuple[datetime, tuple[str, ...]], ...]
+    fires: tuple[NextFire, ...]
     fault: str
     paused: bool
     run_count: int
@@ -89,7 +99,7 @@ def schedule_card(
     silent = paused or bool(fault)
     return ScheduleCard(
         words=words,
-        fires=() if silent else found.fires,
+        fires=() if silent else _spread(schedule, found),
         left_out=() if silent else found.left_out,
         follows="" if silent else found.follows,
         choices=choices_of(schedule),
@@ -112,6 +122,14 @@ def next_fires(schedule: Schedule, trigger: Trigger, now: datetime) -> Coming:
     fires = tuple((in_zone(at, schedule.zone), marks) for at, marks in found.fires)
     gone = tuple(LeftOut(in_zone(one.at, schedule.zone), one.count, one.code, one.says) for one in found.left_out)
     return Coming(fires, gone)
+
+
+def _spread(schedule: Schedule, found: Coming) -> tuple[NextFire, ...]:
+    def starts_at(at: datetime) -> datetime | None:
+        seconds = schedule.jitter_seconds  # added in UTC: across a change of clocks, local time is no sum
+        return in_zone(jittered(at.astimezone(UTC), seconds, str(schedule.pk)), schedule.zone) if seconds else None
+
+    return tuple(NextFire(at, marks, starts_at(at)) for at, marks in found.fires)
 
 
 def choices_of(schedule: Schedule) -> tuple[str, ...]:

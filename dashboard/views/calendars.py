@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -15,14 +15,19 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.forms import Field
+from dashboard.merging import Clash, merged, seen_of
 from dashboard.once import once
 from dashboard.presentation.calendars import MOST_LISTED, calendar_section, calendar_users
+from dashboard.presentation.edits import last_edit
 from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
 from jobs.actions import InvalidInput, Problem
+from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, calendar_from_form, calendar_texts
+from jobs.actions.calendars import revision_of
 from jobs.models import Calendar
+from jobs.words import LABELS_OF_CALENDAR
 
 PART_OF = "schedules"
 
@@ -74,13 +79,22 @@ def _create(request: HttpRequest) -> HttpResponse:
 
 
 def _change(request: HttpRequest, calendar: Calendar) -> HttpResponse:
-    typed = _typed(request)
+    typed, stored = _typed(request), calendar_texts(calendar.name, calendar.definition)
+    if request.POST.get("seen") != seen_of(stored):
+        typed, clashes = merged(request.POST, stored, LABELS_OF_CALENDAR)
+        if clashes:
+            return _page(request, calendar, typed, clashes=clashes)
     try:
         raw = calendar_from_form(typed, calendar.pk)
-        stored = actions.change_calendar(calendar.pk, raw, actor=actor_of(request), now=timezone.now())
+        changed = actions.change_calendar(
+            calendar.pk, raw, actor=actor_of(request), now=timezone.now(), revision=revision_of(calendar)
+        ).changed
     except InvalidInput as refusal:
         return _page(request, calendar, typed, refusal.problems)
-    said = "The schedules that go by it follow from now on." if stored.changed else "It was so already."
+    except ChangedMeanwhile:  # between the look and the wish
+        calendar.refresh_from_db()
+        return _change(request, calendar)
+    said = "The schedules that go by it follow from now on." if changed else "It was so already."
     messages.success(request, said)
     return redirect("edit-calendar", calendar.pk)
 
@@ -107,6 +121,7 @@ def _page(
     problems: Iterable[Problem] = (),
     *,
     is_draft: bool = False,
+    clashes: Sequence[Clash] = (),
 ) -> HttpResponse:
     said: dict[str, list[str]] = {name: [] for name in CALENDAR_TEXTS}
     for problem in problems:
@@ -115,9 +130,15 @@ def _page(
         "calendar": calendar,
         "field": {name: Field(name, typed.get(name, ""), tuple(said[name])) for name in CALENDAR_TEXTS},
         "is_draft": is_draft,
+        "clashes": clashes,
         "part_of": PART_OF,
     }
     if calendar.pk:
         context |= calendar_users(calendar, timezone.now())
+        context["seen"] = request.POST.get("seen", "")
+    if calendar.pk and (clashes or request.method != "POST"):
+        context["seen"] = seen_of(calendar_texts(calendar.name, calendar.definition))
+    if clashes:
+        context["changed"] = last_edit("calendar.changed", data__name=calendar.name)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if any(said.values()) else HTTPStatus.OK
-    return live_page(request, "calendars/form.html", [], context, status=status)
+    return live_page(request, "calendars/form.html", [], context, status=HTTPStatus.CONFLICT if clashes else status)

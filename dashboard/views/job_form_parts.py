@@ -43,6 +43,8 @@ def preview(request: HttpRequest) -> HttpResponse:
         wanted = forms.timing_input(posted) | {"count": PREVIEWED}
         found = actions.preview(wanted, now=now, hash_id=_schedule_id(posted), lenient=True)
     except actions.InvalidInput as refusal:
+        if _is_over(posted):
+            return render(request, "jobs/preview.html", {"is_over": True})
         form = forms.filled_form(posted, refusal.problems)
         context = {"sentences": [s for field in form.faulty for s in field.errors] + list(form.elsewhere)}
         return render(request, "jobs/preview.html", context)
@@ -113,6 +115,15 @@ def _schedule_id(posted: dict[str, str]) -> str:
         return HASHED_BEFORE_STORED
     found = Schedule.objects.filter(job_id=int(number)).values_list("pk", flat=True).first()
     return HASHED_BEFORE_STORED if found is None else str(found)
+
+
+def _is_over(posted: dict[str, str]) -> bool:
+    """The schedule is that of the edited job, unchanged, and has come to its end: saving it is no fault."""
+    job = _edited(posted)
+    schedule = getattr(job, "schedule", None)
+    if job is None or schedule is None or schedule.next_at is not None or schedule.fault:
+        return False
+    return forms.timing_input(posted) == forms.timing_input(forms.stored_texts(job))
 
 
 def _edited(posted: dict[str, str]) -> Job | None:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import formfields, forms
 from dashboard.callableforms import fields_of, with_values
+from dashboard.merging import Clash
 from dashboard.once import once
 from dashboard.presentation.callables import picker_of
 from dashboard.presentation.edits import last_edit
@@ -33,6 +34,7 @@ from jobs.actions.grants import variable_of
 from jobs.actions.keeping import keep_of_site
 from jobs.core.states import WAITING
 from jobs.models import Calendar, Instance, Job, Limit, Secret
+from jobs.words import CHOICES
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500
@@ -79,7 +81,7 @@ def form_page(
     *,
     job: Job | None = None,
     refused: str = "",
-    clashes: list[forms.Clash] | None = None,
+    clashes: list[Clash] | None = None,
 ) -> HttpResponse:
     posted = request.POST.dict() if request.method == "POST" else None
     kept = f" {MASK} keeps the value that is stored." if job else ""
@@ -89,7 +91,7 @@ def form_page(
         "job": job,
         "refused": refused,
         "clashes": clashes,
-        "changed": last_edit(job.pk) if job and clashes else None,
+        "changed": last_edit("job.changed", job_id=job.pk) if job and clashes else None,
         "open_folds": form.folds_with(clashes or ()),
         "runs": formfields.RUNS,
         "whens": {name: word for name, word in formfields.WHENS.items() if not (job and name == "now")},
@@ -97,7 +99,7 @@ def form_page(
         "rules": formfields.RULES,
         "example": formfields.EXPRESSIONS.get(form.fields["when"].value, ("",))[0],
         "priorities": ("low", "medium", "high", "critical"),
-        "choices": formfields.CHOICES,
+        "choices": CHOICES,
         "calendars": calendar_names(),
         "site_keeps": keep_of_site(),
         "environment_hint": f"One variable a line.{kept}",

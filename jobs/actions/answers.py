@@ -43,6 +43,13 @@ class NotFound(ActionError):
         super().__init__(f"There is no {what} {identifier}; it may have been deleted.")
 
 
+class ChangedMeanwhile(Refused):
+    """What was edited is no longer what is stored; `what` as a sentence begins with it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} was changed by somebody else meanwhile; load it again, then change it.")
+
+
 class BeingDeleted(Refused):
     """The job is marked for deletion, and nothing brings it back."""
 

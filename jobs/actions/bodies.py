@@ -55,8 +55,9 @@ def _read_text(reader: Reader, field: str) -> str:
         reader.refuse(field, "something to run", f"{field} is blank; give what is to run.")
     elif field == "script_path" and not body.startswith("/"):
         reader.refuse(field, "an absolute path", f"script_path is {shown(body)}, expected a path that begins with /.")
-    # Browsers send every line of a form with CRLF, and `#!/bin/sh\r` names no program.
-    return body.replace("\r\n", "\n")
+    # Browsers send every line of a form with CRLF, and `#!/bin/sh\r` names no program; no more does one after a byte
+    # order mark, with which some editors begin a file.
+    return body.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def read_environment(reader: Reader, stored: Mapping[str, str]) -> dict[str, str]:

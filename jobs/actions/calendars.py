@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
-from jobs.actions.answers import InvalidInput, NotFound, Problem, Refused
+from jobs.actions.answers import ChangedMeanwhile, InvalidInput, NotFound, Problem, Refused
 from jobs.actions.reading import Reader, fault_of, shown, texts_in
 from jobs.actions.unknown import refuse_unknown
 from jobs.core.calendarreading import FIELDS as DEFINED
@@ -48,22 +50,32 @@ def create_calendar(raw: Mapping[str, Any], *, actor: str, now: datetime) -> Cal
     return CalendarStored(calendar.pk, name, ("name", "definition"))
 
 
-def change_calendar(calendar_id: int, patch: Mapping[str, Any], *, actor: str, now: datetime) -> CalendarStored:
+def change_calendar(
+    calendar_id: int, patch: Mapping[str, Any], *, actor: str, now: datetime, revision: str | None = None
+) -> CalendarStored:
     """Change what is in `patch`; null takes it away. The schedules that go by it follow, and nothing is started.
 
-    Raises InvalidInput, NotFound.
+    `revision`: the one that was edited, if whoever edits saw the whole: another's edit since then is not undone.
+    Raises InvalidInput, Refused, NotFound.
     """
-    calendar = Calendar.objects.filter(pk=calendar_id).first()
-    if calendar is None:
-        raise NotFound("calendar", calendar_id)
-    name, definition = check_calendar({"name": calendar.name, **calendar.definition, **patch}, calendar_id)
     try:
-        changed = store.change(calendar_id, name, definition, actor=actor, now=now)
+        with transaction.atomic():
+            calendar = store.lock(calendar_id)
+            if revision is not None and revision != revision_of(calendar):
+                raise ChangedMeanwhile(f"Calendar {calendar.name}")
+            name, definition = check_calendar({"name": calendar.name, **calendar.definition, **patch}, calendar_id)
+            changed = store.change(calendar, name, definition, actor=actor, now=now)
     except Calendar.DoesNotExist:
         raise NotFound("calendar", calendar_id) from None
     except IntegrityError:
         raise _name_taken(name) from None
     return CalendarStored(calendar_id, name, tuple(changed))
+
+
+def revision_of(calendar: Calendar) -> str:
+    """Of what it says: another as soon as it says something else."""
+    said = json.dumps([calendar.name, calendar.definition], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def delete_calendar(calendar_id: int, *, actor: str, now: datetime) -> str:

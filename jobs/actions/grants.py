@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from jobs.actions.answers import Problem
 from jobs.actions.bodies import RESERVED, VARIABLE
 from jobs.actions.reading import Reader, shown
+from jobs.core.near import did_you_mean
 from jobs.models import Secret
 from jobs.parameters.checking import HIDDEN
 from jobs.store.specs import SecretUse
@@ -70,8 +70,7 @@ def _read(reader: Reader, one: object, known: Sequence[str]) -> SecretUse | None
         return None
     name, variable, as_file = raw.get("name"), raw.get("variable"), raw.get("file")
     if not isinstance(name, str) or name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else "make it first, on the page of secrets or by the API."
+        hint = did_you_mean(str(name), known, "make it first, on the page of secrets or by the API.")
         _refuse(reader, "the name of a secret", f"There is no secret {shown(name)}; {hint}")
         return None
     if variable is not None and not isinstance(variable, str):

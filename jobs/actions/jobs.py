@@ -11,11 +11,11 @@ from django.db import IntegrityError, transaction
 from jobs.actions.answers import (
     BeingDeleted,
     Changed,
+    ChangedMeanwhile,
     Created,
     InvalidInput,
     NotFound,
     Problem,
-    Refused,
     WaitingCancelled,
 )
 from jobs.actions.capacity import largest_capacity
@@ -102,7 +102,7 @@ def change_job(
             if job.being_deleted:
                 raise BeingDeleted(job.name)
             if revision is not None and revision != job.revision:
-                raise Refused(f"{job.name} was changed by somebody else meanwhile; load it again, then change it.")
+                raise ChangedMeanwhile(job.name)
             spec = check_edit(job, schedule, patch, now=now)
             changed = definitions.change(job, schedule, spec, actor=actor, now=now)
             if "schedule" not in changed:

@@ -10,14 +10,17 @@ from jobs.core.running import USUAL_RUN, CleanupAfter, IoPriority, RunOptions, S
 MOST_PROCESSES = 4_194_304  # what Linux can number
 MOST_FILE_MB = 2_147_483_647
 UMASK = re.compile(r"[0-7]{3}|0[0-7]{3}")
-USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}\$?")
+# As useradd of shadow has it, which is more than adduser makes by itself: first.last, Anna, name@domain. Which of them
+# there are, the node knows. A number is none of them: a process needs its user's groups and home too.
+USER = re.compile(r"(?![-+~]|\.{1,2}$|\d+$)[^\s:/,]+")
+USER_EXPECTED = "the name of a user as the node knows it, such as www-data (not its number)"
 
 
 def read_run_options(reader: Reader) -> RunOptions:
     return RunOptions(
         start=reader.choice("start", StartMethod.AUTO.value, [method.value for method in StartMethod]),
         working_directory=_read_directory(reader),
-        run_as=_matching(reader, "run_as", USER, 32, "the name of a user, such as www-data"),
+        run_as=_matching(reader, "run_as", USER, 32, USER_EXPECTED),
         umask=(_matching(reader, "umask", UMASK, 4, "three octal digits, such as 027") or USUAL_RUN.umask)[-3:],
         nice=reader.whole("nice", 0, lowest=-20, highest=19),
         io_priority=reader.choice("io_priority", IoPriority.NORMAL.value, [priority.value for priority in IoPriority]),

@@ -24,6 +24,7 @@ from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, read, workflows
 from jobs.store.locks import once_more
 from jobs.store.specs import JobSpec, ScheduleSpec
+from jobs.words import CHOICES
 
 WORDS = {
     "priority": "priority",
@@ -172,6 +173,8 @@ def _shown(field: str, value: Any) -> str:
         return NONE
     if field == "priority":
         return str(Job.Priority(value).label)
+    if field in CHOICES:
+        return CHOICES[field][value]
     if isinstance(value, list):
         return ", ".join(value)
     text = f"{value:g}" if isinstance(value, float) else str(value)

@@ -15,9 +15,9 @@ from jobs.actions.forms import raw_from_form
 from jobs.actions.options import OPTION_FIELDS, read_options
 from jobs.actions.reading import Reader
 from jobs.actions.submission import read_job
-from jobs.admin.job_form import CALENDAR_ACTIONS, CATCH_UPS
-from jobs.core.policies import Overlap
-from jobs.models import Calendar, Job, Schedule
+from jobs.admin.job_form import in_our_words
+from jobs.models import Calendar, Job
+from jobs.words import CHOICES
 
 KEEP = "as it is"
 NO_LIMIT = "none"
@@ -49,13 +49,13 @@ class BulkEdit:
         return self.fields | {"tags": list(dict.fromkeys((*kept, *self.add_tags)))}
 
 
-def line(label: str, help_text: str = "") -> forms.CharField:
+def line(help_text: str = "", label: str | None = None) -> forms.CharField:
     widget = forms.TextInput({"class": "vTextField", "spellcheck": "false", "autocomplete": "off"})
     return forms.CharField(required=False, label=label, help_text=help_text, widget=widget)
 
 
-def choice(label: str, choices: Sequence[tuple[str, Any]], help_text: str = "") -> forms.ChoiceField:
-    return forms.ChoiceField(required=False, label=label, help_text=help_text, choices=[("", KEEP), *choices])
+def choice(name: str, help_text: str = "") -> forms.ChoiceField:
+    return forms.ChoiceField(required=False, help_text=help_text, choices=[("", KEEP), *CHOICES[name].items()])
 
 
 class BulkForm(forms.Form):
@@ -63,31 +63,32 @@ class BulkForm(forms.Form):
     cancel_waiting = forms.BooleanField(required=False, label="Cancel what waits")
     run_now = forms.BooleanField(required=False, label="Run once now")
     priority = forms.ChoiceField(required=False, choices=[("", KEEP), *Job.Priority.choices])
-    timeout_seconds = line("Time limit", f"Seconds; {NO_LIMIT} for no limit.")
-    cpu_cores_required = line("Cores")
-    memory_mb_required = line("Memory (MB)", "0 reserves none.")
-    max_running = line("At most at once", f"Instances of the job; {NO_LIMIT} for no limit.")
-    start_deadline_seconds = line("Skip if not started after", f"Seconds after it was due; {NO_LIMIT} for never.")
-    pause_after_failures = line("Pause after failures", f"In a row; {NO_LIMIT} for never.")
-    tenant = line("Tenant", f"Whose fair share it takes; {NO_LIMIT} for nobody's.")
-    add_tags = line("Add tags", "Separated by commas.")
-    remove_tags = line("Remove tags", "Separated by commas.")
-    timezone = line("Time zone", "Of the schedule, such as Europe/Berlin.")
-    gap = choice("In a skipped hour", Schedule.Gap.choices, "A fire in an hour that clocks skip.")
-    fold = choice("In a repeated hour", Schedule.Fold.choices, "A fire in an hour that clocks show twice.")
-    calendar = choice("Calendar", [], "In whose closed times nothing fires.")
-    calendar_action = choice("When it is closed", CALENDAR_ACTIONS)
-    catch_up = choice("After downtime", CATCH_UPS, "Of fires that were missed.")
-    catch_up_limit = line("Latest how many", "If the latest N are caught up.")
-    misfire_grace_seconds = line("Missed after", "Seconds behind its moment.")
-    overlap = choice("While one runs", [(policy.value, policy.value) for policy in Overlap])
-    queue_bound = line("At most wait", "Behind one that runs, with queue.")
-    jitter_seconds = line("Spread over", "Seconds; each starts up to this much later.")
+    timeout_seconds = line(f"{NO_LIMIT} for no limit.")
+    cpu_cores_required = line()
+    memory_mb_required = line("0 reserves none.")
+    max_running = line(f"Instances of the job; {NO_LIMIT} for no limit.")
+    start_deadline_seconds = line(f"After it was due; {NO_LIMIT} for never.")
+    pause_after_failures = line(f"{NO_LIMIT} for never.")
+    tenant = line(f"Whose fair share it takes; {NO_LIMIT} for nobody's.")
+    add_tags = line("Separated by commas.", "Add tags")
+    remove_tags = line("Separated by commas.", "Remove tags")
+    timezone = line("Of the schedule, such as Europe/Berlin.")
+    gap = choice("gap", "A fire in an hour that clocks skip.")
+    fold = choice("fold", "A fire in an hour that clocks show twice.")
+    calendar = forms.ChoiceField(required=False, help_text="In whose closed times nothing fires.")
+    calendar_action = choice("calendar_action")
+    catch_up = choice("catch_up", "Of fires that were missed.")
+    catch_up_limit = line("If the latest few are caught up.")
+    misfire_grace_seconds = line("Behind its moment.")
+    overlap = choice("overlap")
+    queue_bound = line("Behind one that runs.")
+    jitter_seconds = line("Each starts up to this much later.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = [(name, name) for name in Calendar.objects.values_list("name", flat=True)]
         self.fields["calendar"].choices = [("", KEEP), (NO_LIMIT, NO_LIMIT), *names]  # type: ignore[attr-defined]  # a choice
+        in_our_words(self.fields)
 
     def clean(self) -> dict[str, Any]:
         if self.errors:

@@ -12,12 +12,15 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.actions import ActionError, InvalidInput
+from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, EXPECTED_LINE, calendar_from_form, calendar_texts
-from jobs.admin.job_form import line, lines
+from jobs.actions.calendars import revision_of
+from jobs.admin.job_form import in_our_words, line, lines
 from jobs.admin.readonly import ListStyle
 from jobs.admin.refused import RefusalsTold
 from jobs.calendars import words_of
 from jobs.models import Calendar
+from jobs.words import LABELS_OF_CALENDAR
 
 
 class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
@@ -28,6 +31,7 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
     business_days = line("Such as mon-fri; every day unless given.")
     holidays = lines(5, "A date in each line; the whole day is closed.")
     blackouts = lines(8, f"A closed time in each line: {EXPECTED_LINE}.")
+    revision = forms.CharField(required=False, widget=forms.HiddenInput)
 
     class Meta:
         model = Calendar
@@ -35,8 +39,10 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        in_our_words(self.fields, LABELS_OF_CALENDAR)
         if self.instance.pk:
-            self.initial = calendar_texts(self.instance.name, self.instance.definition)
+            texts = calendar_texts(self.instance.name, self.instance.definition)
+            self.initial = texts | {"revision": revision_of(self.instance)}
 
     def clean(self) -> dict[str, Any]:
         try:
@@ -44,6 +50,8 @@ class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
         except InvalidInput as refusal:
             for problem in refusal.problems:
                 self.add_error(problem.field, problem.sentence)
+        if self.instance.pk and self.cleaned_data["revision"] != revision_of(self.instance):
+            self.add_error(None, ChangedMeanwhile("This calendar").sentence)
         return self.cleaned_data
 
     def _post_clean(self) -> None:
@@ -56,7 +64,7 @@ class CalendarAdmin(RefusalsTold, ListStyle, admin.ModelAdmin):  # type: ignore[
     list_display = ("name", "words", "used_by")
     search_fields = ("name",)
     readonly_fields = ("words", "used_by", "updated_at")
-    fields = (*CALENDAR_TEXTS, *readonly_fields)
+    fields = (*CALENDAR_TEXTS, "revision", *readonly_fields)
     actions = ("delete_calendars",)
 
     @admin.display(description="in words")
@@ -77,7 +85,8 @@ class CalendarAdmin(RefusalsTold, ListStyle, admin.ModelAdmin):  # type: ignore[
     def save_model(self, request: HttpRequest, obj: Calendar, form: CalendarForm, change: bool) -> None:
         actor, now = request.user.get_username(), timezone.now()
         if change:
-            actions.change_calendar(obj.pk, form.raw, actor=actor, now=now)
+            revision = form.cleaned_data["revision"]
+            actions.change_calendar(obj.pk, form.raw, actor=actor, now=now, revision=revision)
         else:
             obj.pk = actions.create_calendar(form.raw, actor=actor, now=now).calendar_id
         obj.refresh_from_db()

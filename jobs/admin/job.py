@@ -98,7 +98,7 @@ class JobAdmin(RefusalsTold, ListStyle, admin.ModelAdmin):  # type: ignore[type-
     def has_remove_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.delete_job")
 
-    @admin.display(description="runs")
+    @admin.display(description="schedule")
     def runs(self, job: Job) -> str:
         schedule = getattr(job, "schedule", None)
         if schedule is None or spec_of(schedule) is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -10,28 +10,27 @@ from django.conf import settings
 from django.utils import timezone
 
 from jobs.actions import InvalidInput, check_edit, check_new_job
+from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.bodies import MASK
 from jobs.actions.definition import raw_of, spec_of
 from jobs.actions.forms import environment_text, raw_from_form
 from jobs.actions.grants import text_of_uses
 from jobs.actions.upstreams import UPSTREAM_RULES
 from jobs.core.expressions import SCHEDULE_TYPES
-from jobs.core.policies import Overlap
-from jobs.core.running import CleanupAfter, IoPriority, StartMethod
-from jobs.models import Calendar, Job, Schedule
+from jobs.core.running import CleanupAfter
+from jobs.models import Calendar, Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 from jobs.store.workflows import names_of
+from jobs.words import CHOICES, LABELS, in_words
 
-CALENDAR_ACTIONS = [("skip", "skip it"), ("move", "move it to the end")]
-CATCH_UPS = [("one", "the latest, as one"), ("skip", "nothing"), ("all", "the latest N")]
 FLAGS = ("retry_jitter", "first_at_once")
 WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
 LINE = {"class": "vTextField", "spellcheck": "false"}
 
 
-def line(help_text: str = "", label: str | None = None) -> forms.CharField:
-    return forms.CharField(required=False, label=label, help_text=help_text, widget=forms.TextInput(LINE))
+def line(help_text: str = "") -> forms.CharField:
+    return forms.CharField(required=False, help_text=help_text, widget=forms.TextInput(LINE))
 
 
 def lines(rows: int, help_text: str = "") -> forms.CharField:
@@ -39,9 +38,15 @@ def lines(rows: int, help_text: str = "") -> forms.CharField:
     return forms.CharField(required=False, strip=False, help_text=help_text, widget=widget)
 
 
-def choice(choices: Sequence[tuple[str, Any]], help_text: str) -> forms.ChoiceField:
+def choice(name: str, help_text: str = "") -> forms.ChoiceField:
     """What is not sent is as good as not said."""
-    return forms.ChoiceField(required=False, choices=choices, help_text=help_text)
+    return forms.ChoiceField(required=False, choices=CHOICES[name].items(), help_text=help_text)
+
+
+def in_our_words(fields: dict[str, forms.Field], labels: Mapping[str, str] = LABELS) -> None:
+    """Called as on the pages, not by the API's names."""
+    for name, field in fields.items():
+        field.label = field.label or labels.get(name)
 
 
 class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
@@ -59,24 +64,25 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     secrets = lines(2, "A line VARIABLE=name each; (file) behind the name gives the path of a file with the value.")
     parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
     parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
-    cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.", label="Cores")
-    memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.", label="Memory (MB)")
+    cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.")
+    memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.")
     timeout_seconds = line("Empty: no limit.")
     kill_grace_seconds = line("Between TERM and KILL.")
     schedule_type = forms.ChoiceField(choices=[(name, name) for name in SCHEDULE_TYPES])
     schedule_expression = line("30s, 5m, 1h30m; a cron line; HH:MM[:SS]; mon,wed HH:MM[:SS]. None for once.")
-    gap = choice(Schedule.Gap.choices, "A fire in an hour that clocks skip.")
-    fold = choice(Schedule.Fold.choices, "A fire in an hour that clocks show twice.")
-    calendar = choice([], "")
-    calendar_action = choice(CALENDAR_ACTIONS, "A fire in a closed time.")
-    catch_up = choice(CATCH_UPS, "Of missed fires.")
+    gap = choice("gap", "A fire in an hour that clocks skip.")
+    fold = choice("fold", "A fire in an hour that clocks show twice.")
+    calendar = forms.ChoiceField(required=False, help_text="What is closed keeps fires from happening.")
+    calendar_action = choice("calendar_action", "A fire in a closed time.")
+    catch_up = choice("catch_up", "Of missed fires.")
     catch_up_limit = line("N of these.")
     misfire_grace_seconds = line("A fire is missed if it is later than this.")
-    overlap = choice([(policy.value, policy.value) for policy in Overlap], "A fire while a run has not ended.")
+    overlap = choice("overlap", "A fire while a run has not ended.")
     queue_bound = line("With queue: how many may wait.")
     jitter_seconds = line("Each starts up to this much later.")
     first_at_once = forms.BooleanField(
         required=False,
+        label="The first run at once",
         help_text="interval, fixed_delay: the first when the job is made; an edit starts nothing.",
     )
     start_date = line("ISO date or moment. A once without it runs only when asked.")
@@ -92,21 +98,21 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     retry_only_exit_codes = line("Separated by commas; any other is final.")
     retry_never_exit_codes = line("Separated by commas; final at once.")
     pause_after_failures = line("In a row; empty: never.")
-    max_running = line("Instances of it at once; empty: no limit.", label="At most at once")
+    max_running = line("Instances of it at once; empty: no limit.")
     rates = line("Names of limits that each start takes from, separated by commas.")
     tenant = line("Whose share it takes, with the order fair.")
     deadline_seconds = line("From due to done; with the order edf.")
     start_deadline_seconds = line("Not started by then after it was due: skipped.")
     priority = forms.ChoiceField(choices=Job.Priority.choices)
     tags = line("Separated by commas.")
-    start = choice([(method.value, method.value) for method in StartMethod], "auto: warm where nothing forbids it.")
+    start = choice("start", "As is best: warm where nothing forbids it.")
     working_directory = line("Absolute, on the node; empty: one of its own.")
     run_as = line("A user of the node, where the service is root.")
     umask = line("Octal.")
     nice = line("-20 to 19; below 0 only where the service is root.")
-    io_priority = choice([(priority.value, priority.value) for priority in IoPriority], "For the disk.")
+    io_priority = choice("io_priority")
     max_processes = line("All that it starts; empty: no limit.")
-    max_file_mb = line("No file grows beyond this; empty: no limit.", label="Largest file (MB)")
+    max_file_mb = line("No file grows beyond this; empty: no limit.")
     cleanup_command = lines(2, "A line for the shell, run when an attempt has ended.")
     cleanup_after = line("Some of success, failure, timeout, cancel, with commas.")
     cleanup_timeout_seconds = line()
@@ -125,8 +131,8 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = Calendar.objects.values_list("name", flat=True)
-        calendars = [("", "none"), *((name, name) for name in names)]
-        self.fields["calendar"] = choice(calendars, "What is closed keeps fires from happening.")
+        self.fields["calendar"].choices = [("", "none"), *((name, name) for name in names)]  # type: ignore[attr-defined]  # a choice
+        in_our_words(self.fields)
         self.initial = self._stored() if self.instance.pk else {**NEW, **self.initial}
 
     def _stored(self) -> dict[str, Any]:
@@ -171,9 +177,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
         except InvalidInput as refusal:
             for problem in refusal.problems:
                 field = problem.field.partition(".")[0]  # parameter_values.limit
-                self.add_error(field if field in self.fields else None, problem.sentence)
+                self.add_error(field if field in self.fields else None, in_words(problem.sentence))
         if job.pk and self.edited_revision != job.revision:
-            self.add_error(None, "This job was changed by somebody else meanwhile; load it again, then change it.")
+            self.add_error(None, ChangedMeanwhile("This job").sentence)
         return self.cleaned_data
 
     def _post_clean(self) -> None:

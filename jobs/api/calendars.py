@@ -15,6 +15,7 @@ from ninja import P, QueryEx, Router, Status
 
 from jobs import actions
 from jobs.actions import NotFound
+from jobs.actions.calendars import revision_of
 from jobs.actions.definition import zone_to_show
 from jobs.api import answers, bodies
 from jobs.api.auth import actor_of
@@ -26,6 +27,7 @@ from jobs.models import Calendar
 
 router = Router(tags=["calendars"])
 CLOSURES = 5
+Revision = QueryEx[str | None, P(description="That of the calendar which was edited: 409 if it has another by now.")]
 
 
 @router.get("/calendars", response={200: list[answers.CalendarAnswer], **answers.REFUSALS})
@@ -61,10 +63,10 @@ def read_calendar(request: HttpRequest, calendar_id: str) -> Any:
     response={200: answers.CalendarAnswer, **answers.REFUSALS},
     openapi_extra=bodies.described(bodies.CalendarFields, partial=True),
 )
-def change_calendar(request: HttpRequest, calendar_id: str) -> Any:
+def change_calendar(request: HttpRequest, calendar_id: str, revision: Revision = None) -> Any:
     """Change the fields that are given; null takes one away. The schedules that go by it follow; nothing is started."""
     number, now = identifier("calendar", calendar_id), timezone.now()
-    actions.change_calendar(number, json_object(request), actor=actor_of(request), now=now)
+    actions.change_calendar(number, json_object(request), actor=actor_of(request), now=now, revision=revision)
     return _one(number, now)
 
 
@@ -103,5 +105,6 @@ def _shape(calendar: Any, now: datetime) -> dict[str, Any]:
             for closure in islice(next_closures(calendar, now), CLOSURES)
         ],
         "used_by": calendar.users,
+        "revision": revision_of(calendar),
         "updated_at": iso(calendar.updated_at),
     }

@@ -24,6 +24,9 @@ from jobs.api.strict import identifier, json_object
 from jobs.models import LARGE, Job
 
 router = Router(tags=["jobs"])
+Revision = QueryEx[
+    int | None, P(ge=1, le=2**31 - 1, description="That of the job which was edited: 409 if it has another by now.")
+]
 CancelWaiting = QueryEx[bool, P(description="Cancel what waits of it, too; else it goes on waiting, and runs.")]
 
 
@@ -83,10 +86,13 @@ def read_job(request: HttpRequest, job_id: str) -> Any:
     response={200: answers.ChangedJob, **answers.REFUSALS},
     openapi_extra=bodies.described(bodies.JobFields, partial=True),
 )
-def change_job(request: HttpRequest, job_id: str, cancel_waiting: CancelWaiting = False) -> Any:
+def change_job(
+    request: HttpRequest, job_id: str, cancel_waiting: CancelWaiting = False, revision: Revision = None
+) -> Any:
     """Change the fields that are given; null gives one its default. Never starts anything."""
     number = identifier("job", job_id)
-    changed = actions.change_job(number, json_object(request), actor=actor_of(request), now=timezone.now())
+    patch, now = json_object(request), timezone.now()
+    changed = actions.change_job(number, patch, actor=actor_of(request), now=now, revision=revision)
     return _changed(request, changed, cancel_waiting)
 
 

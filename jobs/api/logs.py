@@ -22,7 +22,8 @@ from jobs.api import answers, pages
 from jobs.api.outputs import rundir_of
 from jobs.api.problems import RequestError, problem
 from jobs.api.strict import identifier
-from jobs.execution import log, logsearch
+from jobs.execution import log, loglines, logsearch
+from jobs.execution.loglines import Extent
 from jobs.models import Attempt, Instance
 
 router = Router(tags=["instances"])
@@ -32,6 +33,8 @@ LARGEST_PART = 4 * 1024 * 1024
 DEFAULT_PART = 1024 * 1024
 PORTION = 256 * 1024
 MOST_MATCHES = 1000
+MOST_LINES = 1_000_000
+DEFAULT_LINES = 1000
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -44,6 +47,8 @@ def read_log(
     limit: QueryEx[
         int | None, P(ge=1, le=LARGEST_PART, description="Most bytes; without `start` from the first.")
     ] = None,
+    line: QueryEx[int | None, P(ge=1, le=pages.LARGEST, description="Number of the first line, from 1.")] = None,
+    lines: QueryEx[int | None, P(ge=1, le=MOST_LINES, description="Most lines (1,000); without `line` from 1.")] = None,
     search: QueryEx[
         str | None, P(description="Words: the answer is the lines that have them, as JSON, instead of the log.")
     ] = None,
@@ -57,19 +62,30 @@ def read_log(
     Offsets count all bytes that were printed; of a log past its cap the middle is not kept. `X-Log-Start` and
     `X-Log-End` are the offsets of what is sent, `X-Log-Dropped` names ranges that are gone, and
     `X-Log-Complete: true` says that nothing will come after it. With `start` (read on from `X-Log-End`) or a `Range`
-    of bytes a part is sent.
+    of bytes a part is sent; with `line` that line and those after it, at most `lines` and 4 MB.
     """
     path = _rundir(identifier("instance", instance_id), attempt)
+    _check_one_way({"search": search, "line": line or lines, "start": limit if start is None else start})
     if search is not None:
         return _matches(path, search)
     if path is None:
         return _part(log.LogChunk(0, 0, b"", (), complete=False), HTTPStatus.OK)
+    if line or lines:
+        return _part(_lines(path, line or 1, lines or DEFAULT_LINES), HTTPStatus.OK)
     if start is not None or limit is not None:
         return _part(log.read(path, start or 0, limit or DEFAULT_PART), HTTPStatus.OK)
     wanted = RANGE.fullmatch(request.headers.get("Range", "").strip())
     if wanted and any(wanted.groups()):
         return _range(path, *wanted.groups())
     return _whole(request, path)
+
+
+def _check_one_way(asked: dict[str, object]) -> None:
+    """What is given and would be passed over is refused."""
+    ways = [name for name, value in asked.items() if value is not None]
+    if len(ways) > 1:
+        sentence = f"{ways[0]} and {ways[1]} ask for different parts of the log; give one of them."
+        raise InvalidInput([Problem(ways[1], shown(asked[ways[1]]), f"it, or {ways[0]}", sentence)])
 
 
 def _rundir(instance_id: int, number: int | None) -> Path | None:
@@ -99,6 +115,19 @@ def _matches(path: Path | None, words: str) -> JsonResponse:
 def _part(chunk: log.LogChunk, status: HTTPStatus) -> HttpResponse:
     headers = _headers(chunk.start, chunk.end, chunk.dropped_ranges, chunk.complete)
     return HttpResponse(chunk.data, status=status, content_type=MEDIA_TYPE, headers=headers)
+
+
+def _lines(path: Path, line: int, count: int) -> log.LogChunk:
+    """Nothing, at the end, where there is no such line yet. What is kept next to it where it is not kept."""
+    state = log.state(path)
+    at = loglines.offset_of(path, line)
+    found = loglines.window(path, at, Extent(0), Extent(LARGEST_PART, count), until=state.end).later
+    if not found or found[0].line < line:
+        return log.LogChunk(state.end, state.end, b"", (), state.complete)
+    gaps = (place for place, (run, after) in enumerate(pairwise(found), 1) if run.end != after.offset)
+    together = found[: next(gaps, len(found))]
+    end = together[-1].end
+    return log.LogChunk(at, end, b"".join(run.data for run in together), (), state.complete and end >= state.end)
 
 
 def _range(path: Path, first: str, last: str) -> HttpResponse:

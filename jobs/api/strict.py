@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import json
@@ -15,6 +14,7 @@ from django.http import HttpRequest
 from jobs.actions import InvalidInput, NotFound, Problem
 from jobs.actions.reading import fault_of, shown
 from jobs.api.problems import RequestError
+from jobs.core.near import did_you_mean
 
 LARGEST_ID = 2**63 - 1
 
@@ -40,8 +40,7 @@ def path_names(request: HttpRequest) -> set[str]:
 
 def _unknown(name: str, request: HttpRequest, known: list[str]) -> Problem:
     choices = [choice for choice in known if choice not in path_names(request)]
-    near = difflib.get_close_matches(name, choices, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(choices) or 'none'}."
+    hint = did_you_mean(name, choices, f"known are {', '.join(choices) or 'none'}.")
     sentence = f"There is no query parameter {shown(name)}; {hint}"
     return Problem(shown(name).strip('"'), shown(request.GET[name]), "a known query parameter", sentence)
 

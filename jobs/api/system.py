@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Status
@@ -17,10 +17,9 @@ from jobs.api.moments import iso
 from jobs.api.nodes import Resources, resources_by_node
 from jobs.core.states import LIVE
 from jobs.core.zones import tzdata_version
-from jobs.execution import pythons
-from jobs.execution.installed import EnvironmentFolder
+from jobs.execution.equipment import Equipment
 from jobs.models import Instance, Node
-from jobs.nodes import is_here, state_of
+from jobs.nodes import state_of
 
 router = Router(tags=["system"])
 
@@ -90,11 +89,21 @@ def _node(node: Node, now: Any) -> dict[str, Any]:
         "drained_at": iso(node.drained_at),
         "drained_by": node.drained_by,
         "notices": node.notices,
-        "pythons": _pythons(node),
+        **_equipment(Equipment.from_json(node.equipment)),
     }
 
 
-def _pythons(node: Node) -> list[str]:
-    """Of the node whose data folder this is, once it has looked: the others know of theirs."""
-    found = pythons.read(EnvironmentFolder(settings.DATA_DIR).pythons) if is_here(node) else []
-    return [one.version for one in found]
+def _equipment(told: Equipment) -> dict[str, Any]:
+    environments = [
+        {
+            "environment": one.key,
+            "python_version": one.python,
+            "packages": one.packages,
+            "size_bytes": one.size_bytes,
+            "built_at": iso(datetime.fromtimestamp(one.built_at, UTC)),
+            "used_at": iso(datetime.fromtimestamp(one.used_at, UTC)),
+            "in_use": one.in_use,
+        }
+        for one in told.environments
+    ]
+    return {"pythons": [*told.pythons], "environments": environments, "equipment_told_at": iso(told.told_at)}

@@ -1,51 +1,84 @@
-"""Processes that async and thread callables start: each carries the token of its attempt, and ends with it.
+"""Processes that async and thread callables start: each is an attempt's, and ends with it.
 
-They are children of the host, like those of all others in it. So what `subprocess` starts, for itself or for asyncio,
-is given the token here. What is started in other ways (os.fork, multiprocessing) ends with the host only.
+The host is a child subreaper, so all of them descend from it, however they were started. Whose one is, says what Python
+started it by (starts.py); what it started in turn descends from it or carries its token. What has cleared its
+environment and lost its parent may be anybody's: it ends with the last attempt that can have started it.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
-import subprocess
-import time
-from typing import Any
+import signal
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
 
-from jobs.callables import streams
-from jobs.execution.settle import kill
-from jobs.execution.tree import TOKEN_NAME, marked
+from jobs.callables.hosted import Hosted
+from jobs.execution.tree import Process, adopted, children_of, descendants, process, send, token_of
 
-SIGNATURE = inspect.signature(subprocess.Popen.__init__)
-KILL_AGAIN_SECONDS, KILLS = 0.02, 50
-
-
-def mark() -> None:
-    """From now on, in this process."""
-    begin = subprocess.Popen.__init__
-
-    def marking(*args: Any, **keywords: Any) -> None:
-        attempt = streams.current.get()
-        if attempt is None:
-            begin(*args, **keywords)
-            return
-        given = SIGNATURE.bind(*args, **keywords)
-        env = given.arguments.get("env")
-        given.arguments["env"] = {**(os.environ if env is None else env), TOKEN_NAME: attempt.token}
-        attempt.has_children = True
-        begin(*given.args, **given.kwargs)
-
-    subprocess.Popen.__init__ = marking  # type: ignore[method-assign]  # a wrapper of it
+PRUNE_AT = 256
+NOBODY = ""  # the token of what is started for all, and kept
 
 
-def end(token: str) -> int:
-    """Kill all that carry it. Returns how many there were."""
-    ended: set[int] = set()
-    for _ in range(KILLS):
-        found = marked(token, None)
-        if not found:
-            break
-        ended.update(one.pid for one in found)
-        kill(found)
-        time.sleep(KILL_AGAIN_SECONDS)
-    return len(ended)
+class Children:
+    """Of this process. `note` from any thread, the rest from one."""
+
+    def __init__(self) -> None:
+        self._noted: dict[tuple[int, int], str] = {}  # by process id and start: the token
+        self._lock = threading.Lock()
+        self._prune_at = PRUNE_AT
+
+    def note(self, pid: int, token: str) -> None:
+        if one := process(pid):
+            with self._lock:
+                self._noted[pid, one.started] = token
+                if len(self._noted) > self._prune_at:
+                    self._noted = {key: token for key, token in self._noted.items() if is_there(*key)}
+                    self._prune_at = len(self._noted) + PRUNE_AT
+
+    def may_be_of(self, hosted: Hosted) -> bool:
+        """Whether a look is worth while: it has started some, or some that lost their parents are here."""
+        return hosted.has_children or bool(adopted())
+
+    def of(self, hosted: Hosted, others: Iterable[Hosted]) -> list[Process]:
+        """What is alive of it. `others`: those beside it, which may have started what is nobody's, too."""
+        others_since = min((other.ticks for other in others), default=None)
+        tokens: dict[int, str | None] = {}
+        for one in (found := descendants(os.getpid())):  # parents come before their children
+            known = self._noted.get((one.pid, one.started)), tokens.get(one.parent), token_of(one.pid)
+            tokens[one.pid] = next((token for token in known if token is not None), None)
+
+        def is_its(one: Process) -> bool:
+            if (token := tokens[one.pid]) is not None:
+                return token == hosted.token
+            return hosted.ticks <= one.started and (others_since is None or one.started < others_since)
+
+        return [one for one in found if is_its(one)]
+
+    def take_reports(self, pipe: int, tokens: Iterable[str]) -> None:
+        """Of forks of forks: lines of process id and token. One of an attempt that is over is killed."""
+        alive = set(tokens)
+        for line in os.read(pipe, 1 << 16).decode().splitlines():
+            pid, _, token = line.partition(" ")
+            if token in alive:
+                self.note(int(pid), token)
+            elif one := process(int(pid)):
+                send(one, signal.SIGKILL)
+
+    def reap(self, tokens: Iterable[str]) -> None:
+        """Collect what has ended and nobody waits for: what lost its parent, and what attempts that are over left."""
+        alive = set(tokens)
+        orphans = set(adopted())
+        for pid in children_of(os.getpid()):
+            one = process(pid)
+            if one is None or one.alive:
+                continue
+            token = self._noted.get((pid, one.started))
+            if token not in alive if token else token is None and pid in orphans:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+
+
+def is_there(pid: int, started: int) -> bool:
+    one = process(pid)
+    return one is not None and one.started == started

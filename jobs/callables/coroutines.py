@@ -26,9 +26,7 @@ class Coroutines:
     that takes its time, and whether that was by a cancel.
     """
 
-    def __init__(
-        self, begun: Callable[[Hosted], None], ended: Callable[[Hosted, Callable[[], Answer], bool], None]
-    ) -> None:
+    def __init__(self, begun: Callable[[Hosted], None], ended: Callable[..., None]) -> None:
         self._begun = begun
         self._ended = ended
         self.loop = asyncio.new_event_loop()
@@ -85,14 +83,13 @@ class Coroutines:
 
     def _done(self, hosted: Hosted, task: asyncio.Task[Callable[[], Answer]]) -> None:
         """Told by the task: one that is cancelled before its first step runs no line of its own."""
-        hosted.finish()
         del self._first[hosted]
         left = [one for one in self._tasks.pop(hosted) if not one.done()]
         for one in left:
             one.cancel()
         if left:
             hosted.notice(f"the job has ended and left tasks: {len(left)} cancelled")
-        self._ended(hosted, (lambda: STRAY) if task.cancelled() else task.result(), task.cancelled())
+        self._ended(hosted, (lambda: STRAY) if task.cancelled() else task.result(), interrupted=task.cancelled())
 
 
 async def _attempt(call: Call) -> Callable[[], Answer]:

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable
 from contextvars import Context as Variables
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
-from jobs.callables import children, process, streams
+from jobs.callables import process, starts, streams, threads
 from jobs.callables.answers import Answer, attempted
+from jobs.callables.childends import ChildEnds
+from jobs.callables.children import Children
 from jobs.callables.coroutines import Coroutines
 from jobs.callables.hosted import Hosted
 from jobs.callables.link import Link, guarded
@@ -23,6 +25,8 @@ from jobs.callables.taking import STOP_SECONDS, STOPPED, call_of, judged, taken
 from jobs.callables.watchdog import Watchdog
 from jobs.embedded.cancellation import give_token
 from jobs.embedded.threads import ThreadPool
+from jobs.execution.ending import end_all
+from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out
 
 LAST_WRITES_SECONDS = 1.0
@@ -32,18 +36,24 @@ def main(fd: int, service: int) -> None:
     """`fd`: the socket; `service`: process id of the service, which this process does not outlive."""
     process.begin(service)
     process.keep_exits()
-    children.mark()
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    children = Children()
+    reports = starts.install(children.note)
+    threads.install()
     streams.install()
     process.load_project()
-    Host(Link(fd)).run()
+    Host(Link(fd), children, reports).run()
 
 
 class Host:
     """What the link calls belongs to the main thread."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, children: Children, reports: int) -> None:
+        """`reports`: descriptor of what forks of forks say, for `children`."""
         self._link = link
         self._attempts: dict[str, Hosted] = {}
+        self._child_ends = ChildEnds(link, children, self._attempts)
+        link.watch(reports, lambda: children.take_reports(reports, self._attempts))
         self._clerk = Clerk()
         self._threads = ThreadPool("callable")
         self._coroutines = Coroutines(self._begun, self._returned)
@@ -97,8 +107,7 @@ class Host:
             self._begun(hosted)
             # Each in a context of its own: what one leaves in a context variable is not the next one's.
             answer, seconds = Variables().run(on_thread, hosted, call)
-            hosted.finish()
-            self._clerk.put(partial(self._ended, hosted, lambda: answer, cpu_seconds=seconds))
+            self._returned(hosted, lambda: answer, cpu_seconds=seconds)
         self._threads.free()
 
     # --- end ---
@@ -116,30 +125,35 @@ class Host:
                 self._coroutines.end(hosted)
             elif why is not STOPPED:
                 self._clerk.put(partial(self._abandon, hosted, why))
+            if why is not STOPPED:  # else one that waits for a process would be said to have failed with that
+                self._child_ends.ask(hosted, why.error)
 
-    def _returned(self, hosted: Hosted, answer: Callable[[], Answer], interrupted: bool) -> None:
-        """Called in the loop's thread."""
-        self._clerk.put(partial(self._ended, hosted, answer, interrupted=interrupted))
+    def _returned(self, hosted: Hosted, answer: Callable[[], Answer], **facts: Any) -> None:
+        """Called in its thread, or in the loop's."""
+        hosted.finish()
+        tell = partial(self._clerk.put, partial(self._ended, hosted, answer, **facts))
+        if self._child_ends.may_be(hosted):
+            self._link.later(0.0, partial(self._child_ends.finish, hosted, tell))
+        else:
+            tell()
 
     def _ended(self, hosted: Hosted, answer: Callable[[], Answer], *, interrupted: bool = False, **facts: Any) -> None:
         if self._attempts.pop(hosted.token, None) is None:
             return
         if not self._attempts:
             self._watchdog.needed.clear()
-        end_children(hosted)
         if hosted.abandoned:
             hosted.release()
             self._link.send(released=hosted.token)
         else:
             result = hosted.end(judged(hosted.ending, answer(), interrupted=interrupted), **facts)
             self._link.send(ended=hosted.token, result=result.to_json())
-        if self._stopping and not self._attempts:
-            os._exit(0)
+        if self._stopping:
+            self._leave_if_empty()
 
     def _abandon(self, hosted: Hosted, why: EndedByUs) -> None:
         if hosted.token in self._attempts:
             hosted.abandoned = True
-            end_children(hosted)  # it may be what its thread waits for
             result = hosted.abandon(Answer(why.kind, why.error))
             self._link.send(abandoned=hosted.token, result=result.to_json())
 
@@ -168,29 +182,30 @@ class Host:
                 self._clerk.put(partial(self._hand_back, hosted))
             else:
                 self._ask_to_end(token, STOPPED)
-        self._clerk.put(self._exit_if_empty)
+        self._clerk.put(self._leave_if_empty)
         self._link.later(STOP_SECONDS, self._end)
 
-    def _exit_if_empty(self) -> None:
+    def _leave_if_empty(self) -> None:
         if not self._attempts:
-            os._exit(0)
+            leave()
 
     def _end(self) -> None:
         """At once, whatever still runs: threads cannot be ended in any other way."""
         self._stopping = True
+        self._child_ends.conclude()
         for hosted in list(self._attempts.values()):
             hosted.ask_to_end(STOPPED)
             why = hosted.ending or STOPPED
             answer = Answer(why.kind, why.error)
             self._clerk.put(partial(self._ended, hosted, lambda answer=answer: answer, interrupted=True))  # type: ignore[misc]  # a default binds it
-        self._clerk.put(partial(os._exit, 0))
+        self._clerk.put(leave)
         self._clerk.join(LAST_WRITES_SECONDS)
-        os._exit(0)
+        leave()
 
 
-def end_children(hosted: Hosted) -> None:
-    if hosted.has_children and (count := children.end(hosted.token)):
-        hosted.notice(f"processes that it had started were ended: {count}")
+def leave() -> NoReturn:
+    end_all()
+    os._exit(0)
 
 
 class Clerk(threading.Thread):

@@ -20,12 +20,13 @@ from jobs.execution.tree import process
 from jobs.execution.verdict import EndedByUs
 
 MOST_OPEN_BYTES = 8192  # of a line that has no end yet
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 WAITING, RUNNING, ENDED = "waiting", "running", "ended"
 
 
 class Hosted:
-    """Made by `take`. `cancelled` is set when it is asked to end. `ending`: why it was, if it was. `later`: the host's
-    way to have something called in so many seconds.
+    """Made by `take`. `cancelled` is set when it is asked to end. `ending`: why it was, if it was. `ticks`: when it was
+    begun, as /proc tells that of processes. `later`: the host's way to have something called in so many seconds.
     """
 
     def __init__(self, rundir: RunDir, spec: Spec, claim_fd: int) -> None:
@@ -34,8 +35,12 @@ class Hosted:
         self.ending: EndedByUs | None = None
         self.abandoned = False
         self.has_children = False
+        self.may_have_children = True
+        self.descendants_ended = 0
         self.started_at: float | None = None
         self.started = 0.0  # monotonic
+        self.ticks = 0
+        self._kill_at: float | None = None
         self._rundir = rundir
         self._claim = claim_fd
         self._lock = threading.RLock()
@@ -79,16 +84,30 @@ class Hosted:
                 return False
             self._state = RUNNING
             self.started_at, self.started = time.time(), time.monotonic()
+            self.ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS_A_SECOND)
             return True
 
-    def ask_to_end(self, why: EndedByUs) -> bool:
-        """False if it does not run, or was asked before."""
+    def ask_to_end(self, why: EndedByUs, grace_seconds: float | None = None) -> bool:
+        """False if it does not run, or was asked before. grace_seconds: if they are not those of its job."""
         with self._lock:
             if self._state is not RUNNING or self.ending is not None:
                 return False
             self.ending = why
+            grace = self.spec.kill_grace_seconds if grace_seconds is None else grace_seconds
+            self._kill_at = time.monotonic() + grace
         self.cancelled.cancel()
         return True
+
+    @property
+    def grace_left(self) -> float:
+        """Seconds that its processes have from now on to end."""
+        kill_at = self._kill_at
+        return self.spec.kill_grace_seconds if kill_at is None else max(0.0, kill_at - time.monotonic())
+
+    @property
+    def starts_no_more(self) -> bool:
+        """Whether it may start no process any more: it has returned, or its thread goes on although it should not."""
+        return self._state is ENDED or (self._kill_at is not None and self.grace_left == 0.0)
 
     def finish(self) -> None:
         """It has returned: what it was asked before counts, what it is asked from now on does not."""
@@ -212,6 +231,7 @@ class Hosted:
             value=(answer.value or self._markers.result) if answer.kind == "success" else self._markers.result,
             final=answer.final,
             log=log,
+            descendants_ended=self.descendants_ended,
             **facts,
         )
         try:

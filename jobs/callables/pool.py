@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from functools import partial
 from typing import Any
 
 from jobs.callables import process
 from jobs.callables.answers import Answer
+from jobs.callables.childends import ChildrenEnding
 from jobs.callables.hosted import Hosted
 from jobs.callables.link import Link
 from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
 from jobs.callables.workers import Worker, fork
 from jobs.execution.logwriter import STDERR, STDOUT
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
-from jobs.execution.tree import children_of, descendants
+from jobs.execution.tree import Process, children_of, descendants
 from jobs.execution.tree import process as process_of
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
 
 KILL_AGAIN_SECONDS = 0.02
-MOST_KILLS = 250  # of what another user owns, say
 
 
 def main(fd: int, service: int) -> None:
@@ -137,9 +138,11 @@ class Pool:
 
     def _ask_to_end(self, token: str, why: EndedByUs) -> None:
         worker = self._busy.get(token)
-        if worker is None or worker.hosted is None or not worker.hosted.ask_to_end(why):
+        if worker is None or worker.hosted is None:
             return
         grace = STOP_SECONDS if why is STOPPED else worker.hosted.spec.kill_grace_seconds
+        if not worker.hosted.ask_to_end(why, grace):
+            return
         worker.hosted.notice(f"{why.error}: TERM sent to its processes, KILL follows in {grace:g} s")
         worker.send_all(signal.SIGTERM)
         worker.send_all(signal.SIGCONT)
@@ -163,25 +166,30 @@ class Pool:
         if worker.answer is None:
             worker.answer = Answer(found.kind, found.error, found.exit_code)
             worker.facts = {"signal": found.signal}
-        self._clear(worker, 0)
-
-    def _clear(self, worker: Worker, tries: int) -> None:
-        """Kill what is nobody's, until nothing is: only then its end is told."""
-        left = [pid for pid in children_of(os.getpid()) if pid not in self._workers]
-        if left and tries < MOST_KILLS:
-            for pid in left:
-                for one in (*descendants(pid), process_of(pid)):
-                    if one and one.alive:
-                        worker.ended.add(one.pid)
-                        kill(one.pid)
-                reap(pid)
-            self._link.later(KILL_AGAIN_SECONDS if tries else 0.0, partial(self._clear, worker, tries + 1))
-            return
         if worker.hosted:
-            self._drain(worker)
-            worker.facts["descendants_ended"] = len(worker.ended)
-            self._free(worker)
+            ending = ChildrenEnding(worker.hosted, self._nobodys)
+            ending.tell("the job has ended and left processes")
+            self._clear(worker, worker.hosted, ending)
+        else:
+            worker.close(self._link)
+
+    def _clear(self, worker: Worker, hosted: Hosted, ending: ChildrenEnding) -> None:
+        """Its end is told when nothing is left of it."""
+        if ending.look():
+            self._link.later(ending.next_at - time.monotonic(), partial(self._clear, worker, hosted, ending))
+            return
+        self._drain(worker)
+        hosted.descendants_ended = ending.descendants_ended
+        self._free(worker)
         worker.close(self._link)
+
+    def _nobodys(self) -> list[Process]:
+        """What is alive of what workers have left that are gone."""
+        found = []
+        for pid in [pid for pid in children_of(os.getpid()) if pid not in self._workers]:
+            reap(pid)
+            found += [one for one in (process_of(pid), *descendants(pid)) if one and one.alive]
+        return found
 
     def _free(self, worker: Worker) -> None:
         """Tell the end of what it did."""

@@ -12,6 +12,10 @@ from jobs.callables import streams
 from jobs.execution.spawn import die_with
 from jobs.execution.undumpable import hide_process
 
+DEAF_TO = (
+    signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGUSR1,
+)  # fmt: skip
+
 
 class Exited(SystemExit):
     """os._exit was called in a host."""
@@ -21,12 +25,24 @@ def begin(service: int) -> None:
     """`service`: the process with which this one dies."""
     die_with(service)
     hide_process()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a handler, which what is exec'd does not inherit
-        signal.signal(number, lambda _number, _frame: None)
+    take_no_signals()
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR2)  # the service asks where it stands, if it does not answer
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def take_no_signals() -> None:
+    """Those that anybody may send or have sent, an alarm say. By a handler, which what is exec'd does not inherit."""
+    for number in DEAF_TO:
+        signal.signal(number, lambda _number, _frame: None)
+    os.register_at_fork(after_in_child=take_signals)
+
+
+def take_signals() -> None:
+    """In a fork of a callable: it is to end when it is told."""
+    for number in DEAF_TO:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def load_project() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args, overload
 
+from jobs.core.near import near as near_names
 from jobs.parameters.signature import CONTEXT, InvalidSignature, as_annotated, schema_of
 
 Model = Literal["async", "thread", "process"]
@@ -83,7 +83,7 @@ def all() -> list[Registered]:  # noqa: A001 - read as registry.all()
 def near(name: str) -> list[str]:
     """Names that may have been meant, at most three: of functions called alike, wherever they are."""
     functions = {known.rpartition(".")[2] for known in _registered}
-    likely = difflib.get_close_matches(name.rpartition(".")[2], functions, n=3)
+    likely = near_names(name.rpartition(".")[2], functions, most=3)
     return [known for known in sorted(_registered) if known.rpartition(".")[2] in likely][:3]
 
 

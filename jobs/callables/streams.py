@@ -17,12 +17,14 @@ from jobs.execution.logwriter import STDERR, STDOUT
 
 
 class Printing(Protocol):
-    """An attempt. `has_children`: it has started processes."""
+    """An attempt. `has_children`: it has started processes. `starts_no_more`: it may not (any more)."""
 
     has_children: bool
 
     @property
     def token(self) -> str: ...
+    @property
+    def starts_no_more(self) -> bool: ...
     def print(self, stream: int, data: bytes) -> bool: ...
     def flush(self, stream: int) -> None: ...
 

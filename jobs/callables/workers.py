@@ -22,9 +22,7 @@ LONGEST_MESSAGE = 1 << 20
 
 
 class Worker:
-    """A process that calls functions. `hosted`: for whom it does so now. `answer`, `facts`: how that ended. `ended`: of
-    what it left, the process ids.
-    """
+    """A process that calls functions. `hosted`: for whom it does so now. `answer`, `facts`: how that ended."""
 
     def __init__(self, pid: int, channel: socket.socket, outputs: dict[int, int], nice: int) -> None:
         """`outputs`: by stream the end to read from."""
@@ -37,7 +35,6 @@ class Worker:
         self.hosted: Hosted | None = None
         self.answer: Answer | None = None
         self.facts: dict[str, Any] = {}
-        self.ended: set[int] = set()
 
     def call(self, path: str) -> None:
         """The callable of the run directory `path`. One that has just died says so by its pidfd."""

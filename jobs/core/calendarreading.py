@@ -49,11 +49,11 @@ def parse_calendar(name: str, definition: Mapping[str, object]) -> Calendar:
 def _blackout(given: object, number: int, zone: str) -> DateRange | WeeklyWindow:
     """Its sentences say which of the list it is."""
     if not isinstance(given, Mapping) or not set(given) <= set(KEYS):
-        raise InvalidSchedule(BLACKOUTS, f"Blackout {number}: {given!r} is none; it has {', '.join(KEYS)}.")
+        raise InvalidSchedule(BLACKOUTS, f"Closed time {number}: {given!r} is none; it has {', '.join(KEYS)}.")
     try:
         return _range_or_window(given, zone)
     except InvalidSchedule as refusal:
-        raise InvalidSchedule(BLACKOUTS, f"Blackout {number}: {refusal.sentence}") from refusal
+        raise InvalidSchedule(BLACKOUTS, f"Closed time {number}: {refusal.sentence}") from refusal
 
 
 def _range_or_window(given: Mapping[str, object], zone: str) -> DateRange | WeeklyWindow:

@@ -29,7 +29,7 @@ MOST_IN_A_ROW = 2500
 
 
 class Closure(NamedTuple):
-    """A stretch in which a calendar is closed: [begins, ends), UTC. `says` why, such as "blackout 'freeze' of ..."."""
+    """A stretch in which a calendar is closed: [begins, ends), UTC. `says` why: "closed time 'freeze' of ..."."""
 
     begins: datetime
     ends: datetime
@@ -194,7 +194,7 @@ def _whole_day(day: date, zone: ZoneInfo, says: str) -> Closure:
 
 
 def _said(name: str, calendar: str) -> str:
-    return f"blackout {name!r} of calendar {calendar!r}" if name else f"a blackout of calendar {calendar!r}"
+    return f"closed time {name!r} of calendar {calendar!r}" if name else f"a closed time of calendar {calendar!r}"
 
 
 def _weekly_said(window: WeeklyWindow) -> str:

@@ -60,7 +60,7 @@ def coming(trigger: Trigger, after: datetime, count: int, zone: str = "") -> Com
 
 def marks(trigger: Trigger, fire: datetime) -> tuple[str, ...]:
     """Such as "clocks go forward: 02:30 does not exist, runs at 03:00", "clocks go back: second pass of 01:30",
-    "moved out of blackout 'release freeze' of calendar 'ops'"."""
+    "moved out of closed time 'release freeze' of calendar 'ops'"."""
     match trigger:
         case WallClock():
             return (*_after_gap(trigger, fire), *_in_fold(trigger.rules.zone.key, fire))

@@ -18,7 +18,7 @@ from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
-from jobs.execution.ending import Ending, processes
+from jobs.execution.ending import Ending, any_runs, processes
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
@@ -45,6 +45,7 @@ from jobs.execution.warm import warm_fork
 
 WAKE = 0
 TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
+LINGER_SECONDS, LINGER_MOST_SECONDS = 0.2, 2.0
 
 
 class Attempt:
@@ -124,7 +125,7 @@ class Attempt:
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
         self.pump.close_writers()
-        self.timeout_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
+        self.end_at = self.started + spec.timeout_seconds if spec.timeout_seconds else float("inf")
         self.usage = Usage(self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
@@ -169,11 +170,11 @@ class Attempt:
         for key, _ in self.selector.select(seconds):
             if key.data == WAKE:
                 self.on_signals(os.read(key.fd, 4096))
-            else:
-                self.pump.pump(key.fd, key.data)
+            elif self.pump.pump(key.fd, key.data) and self.status is not None:
+                self.linger()
 
     def next_moment(self) -> float:
-        last = self.ending.next_at if self.ending else self.timeout_at
+        last = self.ending.next_at if self.ending else self.end_at
         return min(last, self.usage.next_at, self.confinement.next_at)
 
     def on_time(self, now: float) -> None:
@@ -182,9 +183,21 @@ class Attempt:
         if self.ending:
             if now >= self.ending.next_at and (count := self.ending.step(now)):
                 self.log.notice(f"KILL sent to {processes(count)} that did not end")
-        elif now >= self.timeout_at and self.reap() and self.status is None:
+        elif now >= self.end_at and self.reap():
+            self.on_end_at(now)
+
+    def on_end_at(self, now: float) -> None:
+        if self.status is None:
             limit = self.spec.timeout_seconds or 0.0
             self.end(timed_out(limit), f"time limit of {limit:g} s reached")
+        elif now < self.job_ended + LINGER_MOST_SECONDS and (now < self.end_at or any_runs()):
+            self.linger()
+        else:
+            self.end(self.ended_by_us, "the job has ended and left processes")
+
+    def linger(self) -> None:
+        """What is left may go on while it prints or computes: the filter of `exec > >(tee log)` is a moment behind."""
+        self.end_at = min(time.monotonic() + LINGER_SECONDS, self.job_ended + LINGER_MOST_SECONDS)
 
     def look(self, now: float) -> None:
         """One walk over the tree for all that is due or soon will be."""
@@ -220,13 +233,13 @@ class Attempt:
             if pid == self.job:
                 self.status, self.job_ended_at, self.job_ended = status, time.time(), time.monotonic()
                 self.ended_by_us = self.ended_by_us or self.out_of_memory()
+                self.linger()
             elif pid == 0:
-                if self.status is not None and not self.ending:
-                    self.end(self.ended_by_us, "the job has ended and left processes")
                 return True
 
     def end(self, by_us: EndedByUs | None, why: str, grace_seconds: float | None = None) -> None:
         self.ended_by_us = by_us
+        self.pump.take_waiting()  # printed before this, so it is told before it
         grace = self.spec.kill_grace_seconds if grace_seconds is None else grace_seconds
         self.ending = Ending(self.job, grace, time.monotonic(), self.confinement.kill)
         if count := self.ending.begin():
@@ -248,7 +261,7 @@ class Attempt:
         spec = self.spec
         cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
         clean_up(cleanup, found, self.around, self.log)
-        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice)
+        outputs.settle(self.rundir, spec.output_cap_bytes, self.log.notice, self.mask)
         return self.result(
             found.kind,
             found.error + left,

@@ -15,18 +15,19 @@ from typing import IO
 from uv import find_uv_bin
 
 from jobs.core.packages import PackagesNeeded
-from jobs.execution.building import TOO_LONG, UNWANTED
+from jobs.execution.building import FAILED, TOO_LONG, UNWANTED
 from jobs.execution.environment import PATH, read_file
-from jobs.execution.installed import LOG, MAKING, EnvironmentFolder, Facts, remove, size_of
+from jobs.execution.installed import LOG, MAKING, EnvironmentFolder, Facts, bytes_on_disk, remove
 from jobs.execution.launching import PROJECT
 from jobs.execution.limits import home
 from jobs.execution.pythons import MissingPythonError, Python, choose, find, own, read, write
 
-MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.building import main; main(sys.argv[2])"
+MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.building import main; main()"
 # Of the node's environment file, what a build is told: where packages come from, and how to get there.
 TOLD = re.compile(r"UV_.*|SSL_CERT_(FILE|DIR)|NETRC|(?i:(HTTPS?|ALL|NO)_PROXY)")
 AS_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_FIND_LINKS": "UV_FIND_LINKS"}
 LONGEST_ERROR, MOST_LINES = 1000, 400
+CACHE_AT_FAULT = re.compile("cache entry")  # of what uv says of a failure
 BEGINS = re.compile(r"^\s*(\N{MULTIPLICATION SIGN}|error:)")
 DRAWN = re.compile(r"[\s│├╰─▶\N{MULTIPLICATION SIGN}]+")
 
@@ -72,11 +73,10 @@ class Builder:
         self._folder = folder
         self._node_file = node_file
         self._timeout = timeout_seconds
-        self._uv = find_uv_bin()
 
     def look_for_pythons(self) -> list[Python]:
         """Those that there are now. OSError if it cannot be written down, ValueError if the node's file is wrong."""
-        found = find(self._uv, self._env())
+        found = find(uv(), self._env())
         write(self._folder.pythons, found)
         return found
 
@@ -100,26 +100,20 @@ class Builder:
 
     def _make(self, needed: PackagesNeeded, key: str, python: Python, wish: Wish) -> tuple[str, ...]:
         began = time.monotonic()
+        self._folder.make()
         made = self._folder.new(key)
         log = made.with_name(f"{made.name}.log{MAKING}")
         try:
-            status = self._run(self._commands(needed, python, made), log, wish)
-            lines = lines_of(log)
-            if status == UNWANTED:
-                raise Unwanted
-            if status == TOO_LONG:
-                raise BuildFailed(f"its packages were not installed within {self._timeout:g} s", lines)
-            if status < 0:
-                sentence = (
-                    f"its packages could not be installed: the process that does it was killed by signal {-status}"
-                )
-                raise BuildFailed(sentence, lines)
-            if status:
-                raise BuildFailed(f"its packages could not be installed: {message_in(lines)}", lines)
+            commands = self._commands(needed, python, made)
+            status, lines = self._run(commands, log, wish)
+            if status == FAILED and CACHE_AT_FAULT.search(message_in(lines)):
+                remove(made)
+                status, lines = self._run([[uv(), "cache", "clean"], *commands], log, wish)
+            self._check(status, lines)
             log.rename(made / LOG)
             seconds = time.monotonic() - began
             wanted = list(needed.requirements)
-            facts = Facts(python.version, needed.python, wanted, time.time(), seconds, size_of(made))
+            facts = Facts(python.version, needed.python, wanted, time.time(), seconds, bytes_on_disk(made))
             self._folder.complete(made, key, facts)
         finally:
             remove(made)
@@ -127,28 +121,47 @@ class Builder:
         what = ", ".join(wanted) or "no packages"
         return (f"Python {python.version} with {what} was made ready in {seconds:.1f} s", *lines)
 
+    def _check(self, status: int, lines: tuple[str, ...]) -> None:
+        """Raises BuildFailed, or Unwanted, unless it succeeded."""
+        if status == UNWANTED:
+            raise Unwanted
+        if status == TOO_LONG:
+            raise BuildFailed(f"its packages were not installed within {self._timeout:g} s", lines)
+        if status:
+            killed = f"the process that does it was killed by signal {-status}"
+            raise BuildFailed(
+                f"its packages could not be installed: {message_in(lines) if status > 0 else killed}", lines
+            )
+
     def _commands(self, needed: PackagesNeeded, python: Python, made: Path) -> list[list[str]]:
-        venv = [self._uv, "venv", "--no-project", "--relocatable", "--python", python.path, str(made)]
-        install = [self._uv, "pip", "install", "--compile-bytecode", "--python", str(made / "bin/python")]
+        venv = [uv(), "venv", "--no-project", "--relocatable", "--python", python.path, str(made)]
+        install = [uv(), "pip", "install", "--compile-bytecode", "--python", str(made / "bin/python")]
         return [venv, [*install, *needed.requirements]] if needed.requirements else [venv]
 
-    def _run(self, commands: list[list[str]], log: Path, wish: Wish) -> int:
+    def _run(self, commands: list[list[str]], log: Path, wish: Wish) -> tuple[int, tuple[str, ...]]:
+        """Its status and, line by line, what it printed, after what is in the log already."""
         order = json.dumps({"commands": commands, "log": str(log), "seconds": self._timeout})
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", "-c", MAIN, str(PROJECT), order],
+            [sys.executable, "-I", "-S", "-X", "utf8", "-c", MAIN, str(PROJECT)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             env=self._env(),
             cwd="/",
             umask=0o022,
             start_new_session=True,
         )
         assert process.stdin is not None  # noqa: S101 it was asked for
-        wish.attach(process.stdin)
-        try:
-            return process.wait()
-        finally:
-            process.stdin.close()
+        assert process.stdout is not None  # noqa: S101 it was asked for
+        with process.stdout:
+            try:
+                process.stdin.write(order.encode() + b"\n")
+                process.stdin.flush()
+                wish.attach(process.stdin)
+                status = process.wait()
+            finally:
+                process.stdin.close()
+            told = process.stdout.read().decode("utf-8", "replace")
+        return status, (*lines_of(log), *told.splitlines())
 
     def _env(self) -> dict[str, str]:
         """Built from nothing, as that of a job is."""
@@ -164,6 +177,14 @@ class Builder:
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_CACHE_DIR": str(self._folder.cache),
         }
+
+
+def uv() -> str:
+    """Where it is. One that is not installed with us may be on the PATH; else the build says that it is not there."""
+    try:
+        return find_uv_bin()
+    except FileNotFoundError:
+        return "uv"
 
 
 def lines_of(log: Path) -> tuple[str, ...]:

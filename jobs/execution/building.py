@@ -14,48 +14,55 @@ import sys
 import time
 from collections import deque
 from functools import partial
-from typing import BinaryIO, NoReturn
+from io import FileIO
+from typing import NoReturn
 
 from jobs.execution.ending import end_all
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, die_with, prctl
 
 FAILED, TOO_LONG, UNWANTED = 1, 2, 3
 HEAD_BYTES, TAIL_BYTES = 192 * 1024, 64 * 1024
+MOST_TOLD_BYTES = 16 * 1024  # less than a pipe holds, which nobody reads before the end
 LINGER_SECONDS = 1.0  # for output, once the command that makes it has ended
 
 
-def main(order: str) -> NoReturn:
-    """`order`: JSON with `commands` (lists of words, one after another), `log` (a path) and `seconds` for all."""
+def main() -> NoReturn:
+    """The first line of standard input is JSON with `commands` (lists of words, one after another), `log` (a path) and
+    `seconds` for all. What the log does not take is told by standard output.
+    """
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    said = json.loads(order)
+    said = json.loads(sys.stdin.buffer.readline())
     last = time.monotonic() + said["seconds"]
-    with open(said["log"], "ab") as file:  # noqa: PTH123 pathlib costs start-up
-        output = Output(file)
-        status = 0
-        for command in said["commands"]:
-            status = run(command, output, last)
-            end_all()
-            if status:
-                break
-        output.close()
-    sys.stdout.flush()
+    output = Output(said["log"])
+    status = 0
+    for command in said["commands"]:
+        status = run(command, output, last)
+        end_all()
+        if status:
+            break
+    os.write(1, output.close())
     os._exit(status)
 
 
 class Output:
-    """Its head, and past that its tail; what lies between is left out, and said so."""
+    """Its head, and past that its tail; what lies between is left out, and said so. A disk that takes no more, as it is
+    when a build has filled it, ends nothing: what is printed then says so itself.
+    """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self, log: str) -> None:
         self._left = HEAD_BYTES
         self._tail: deque[bytes] = deque()
         self._tail_bytes = self._dropped = 0
+        self._refused = ""
+        self._file: FileIO | None = None
+        try:
+            self._file = FileIO(log, "a")
+        except OSError as error:
+            self._refused = str(error.strerror)
 
     def write(self, data: bytes) -> None:
-        self._file.write(data[: self._left])
-        self._file.flush()
-        rest = data[self._left :]
-        self._left -= len(data) - len(rest)
+        rest = data[self._left :] + self._keep(data[: self._left])
+        self._left -= min(self._left, len(data))
         if rest:
             self._tail.append(rest)
             self._tail_bytes += len(rest)
@@ -64,10 +71,24 @@ class Output:
             self._tail_bytes -= gone
             self._dropped += gone
 
-    def close(self) -> None:
-        if self._dropped:
-            self._file.write(f"\n({self._dropped} bytes left out)\n".encode())
-        self._file.writelines(self._tail)
+    def close(self) -> bytes:
+        """The end of what the log did not take."""
+        left_out = f"\n({self._dropped} bytes left out)\n".encode() if self._dropped else b""
+        rest = self._keep(left_out + b"".join(self._tail))
+        if self._file:
+            self._file.close()
+        if not self._refused:
+            return b""
+        return rest[-MOST_TOLD_BYTES:] + f"\nerror: the log of the build cannot be written: {self._refused}\n".encode()
+
+    def _keep(self, data: bytes) -> bytes:
+        """What of it the log does not take."""
+        while data and self._file and not self._refused:
+            try:
+                data = data[self._file.write(data) :]
+            except OSError as error:
+                self._refused = str(error.strerror)
+        return data
 
 
 def run(command: list[str], output: Output, last: float) -> int:

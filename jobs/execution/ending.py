@@ -59,17 +59,24 @@ class Ending:
         if now < self._kill_at:
             return 0
         found = self._look()
-        self._kill_also()
-        kill_groups(found)
-        kill_children()
+        self._kill(found)
         self.refused = list(send_all(found, signal.SIGKILL))
         self.given_up = bool(found) and len(self.refused) == len(found) and now >= self._kill_at + self._grace
         self.next_at = now + KILL_AGAIN_SECONDS[min(self._kills, len(KILL_AGAIN_SECONDS) - 1)]
         self._kills += 1
         return len(found)
 
+    def _kill(self, found: list[Process]) -> None:
+        """Beside the signal that each of them gets."""
+        self._kill_also()
+        kill_groups(found)
+        kill_children()
+
+    def _find(self) -> list[Process]:
+        return descendants(os.getpid())
+
     def _look(self) -> list[Process]:
-        found = descendants(os.getpid())
+        found = self._find()
         self._seen.update((one.pid, one.started) for one in found)
         return found
 
@@ -93,6 +100,11 @@ def end_all() -> dict[int, int]:
             if pid == 0:
                 break
             ended[pid], options = status, os.WNOHANG
+
+
+def any_runs() -> bool:
+    """Whether any that descends from this process computes, waits for a core or for the disk at this moment."""
+    return any(one.state in {"R", "D"} for one in descendants(os.getpid()))
 
 
 def processes(count: int) -> str:

@@ -18,13 +18,15 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution.build import Builder, BuildFailed, Unwanted, Wish
 from jobs.execution.confinement import MEGABYTE
 from jobs.execution.environment import NODE_FILE
-from jobs.execution.installed import EnvironmentFolder, Installed, days_ago, look, remove, size_of
+from jobs.execution.installed import EnvironmentFolder, Installed, bytes_on_disk, days_ago, look, remove
+from jobs.execution.inuse import IN_USE
 from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
 
 BUILDS_AT_ONCE, LOOKS_AT_ONCE = 2, 2
 TEND_EVERY_SECONDS = 3600.0
+TELL_EVERY_SECONDS = 60.0  # of what has been used, and by whom no longer
 FIRST_LOOK_SECONDS = 30.0  # to ask each Python what it is takes seconds on some machines, and nobody waits for it
 
 Read = Callable[[], PackagesNeeded]
@@ -48,6 +50,7 @@ class _Asked:
     told: Callable[[], None]
     given: Given | None = None
     key: str = ""
+    before: Given | None = None
 
 
 @dataclass(slots=True)
@@ -60,8 +63,18 @@ class _Build:
 class Environments:
     """Any thread may call, and waits for nothing: what takes its time is done by threads of its own."""
 
-    def __init__(self, data_dir: Path, *, timeout_seconds: float, most_mb: int, most_days: float) -> None:
-        """most_mb: together with the cache. most_days: for which one is kept that nobody uses."""
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        timeout_seconds: float,
+        most_mb: int,
+        most_days: float,
+        tell: Callable[[EnvironmentFolder], object] = bool,
+    ) -> None:
+        """most_mb: together with the cache. most_days: for which one is kept that nobody uses. tell: called by one
+        thread of ours whenever what is there may have changed.
+        """
         self.folder = EnvironmentFolder(data_dir)
         self._builder = Builder(self.folder, data_dir / NODE_FILE, timeout_seconds)
         self._most_bytes = most_mb * MEGABYTE
@@ -70,7 +83,8 @@ class Environments:
         self._asked: dict[str, _Asked] = {}
         self._builds: dict[str, _Build] = {}
         self._using: dict[str, str] = {}  # key by token of an attempt
-        self._tend_at = 0.0
+        self._tell = partial(tell, self.folder)
+        self._tend_at = self._tell_at = 0.0
         self._looks = Workers("environments", LOOKS_AT_ONCE)
         self._tidying = Workers("tidying of environments", 1)  # takes long at times, and starts wait for the others
         self._makers = Workers("builds", BUILDS_AT_ONCE)
@@ -79,7 +93,9 @@ class Environments:
         """OSError if the data folder cannot be written."""
         self.folder.make()
         self._tend_at = time.monotonic() + FIRST_LOOK_SECONDS
-        self._tidying.put(self.folder.sweep)
+        for left in self.folder.left_over():
+            self._tidying.put(partial(remove, left))
+        self._tidying.put(self._tell)
 
     def close(self) -> None:
         """End all builds. What was being looked at is left."""
@@ -93,13 +109,14 @@ class Environments:
 
     # --- asking ---
 
-    def prepare(self, name: str, read: Read, told: Callable[[], None]) -> None:
+    def prepare(self, name: str, read: Read, told: Callable[[], None], before: Given | None = None) -> None:
         """Make sure of what `read` says is needed, and call `told`, from another thread, when `take` knows an answer.
 
-        read: called in another thread; ValueError or OSError with a sentence if it cannot be read.
+        read: called in another thread; ValueError or OSError with a sentence if it cannot be read. before: the answer
+        for the same attempt a moment ago: what could not be built then is not tried again.
         """
         with self._gate:
-            asked = self._asked[name] = _Asked(told)
+            asked = self._asked[name] = _Asked(told, before=before)
         self._looks.put(partial(self._look, name, asked, read))
 
     def unprepare(self, name: str) -> None:
@@ -120,12 +137,18 @@ class Environments:
             self._asked = {name: asked for name, asked in self._asked.items() if name in but}
 
     def take(self, name: str, token: str) -> Given | None:
-        """For the attempt `token`, until it is given back; None if there is no answer (yet)."""
+        """For the attempt `token`, until it is given back; None if there is no answer (yet).
+
+        One that was removed by hand is no answer any more: as long as somebody waits for it, nobody else looks again.
+        """
         with self._gate:
             asked = self._asked.get(name)
             if asked is None or asked.given is None:
                 return None
             given = asked.given
+            if given.directory and not Path(given.directory, IN_USE).exists():
+                asked.given = None
+                return None
             if given.directory:
                 self._using[token] = given.key
                 asked.given = Given(given.directory, key=given.key)
@@ -159,6 +182,9 @@ class Environments:
         if not needed.key:
             self._answer([asked], Given())
             return
+        if asked.before and asked.before.error and asked.before.key == needed.key:
+            self._answer([asked], asked.before)
+            return
         with self._gate:
             if self._asked.get(name) is not asked:
                 return
@@ -187,16 +213,17 @@ class Environments:
         except Unwanted:
             return
         except BuildFailed as error:
-            given = Given(error=str(error), log=error.log)
+            given = Given(error=str(error), log=error.log, key=key)
         except Exception as error:
             logger.exception("a build failed for a reason that nobody foresaw")
-            given = Given(error=f"its packages could not be installed, {type(error).__name__}: {error}")
+            given = Given(error=f"its packages could not be installed, {type(error).__name__}: {error}", key=key)
         with self._gate:
             if self._builds.get(key) is build:
                 del self._builds[key]
             asked = [self._asked[name] for name in sorted(build.waiting) if name in self._asked]
         self._answer(asked, given)
         self._tidying.put(self._evict)
+        self._tidying.put(self._tell)
 
     def _answer(self, asked: list[_Asked], given: Given) -> None:
         """The log goes to the first of those who share it; why there is none, to each."""
@@ -210,10 +237,14 @@ class Environments:
 
     def tend(self) -> None:
         """See which Pythons are there, and whether some have to go: to be called now and then, done once in a while."""
-        if time.monotonic() > self._tend_at:
-            self._tend_at = time.monotonic() + TEND_EVERY_SECONDS
+        now = time.monotonic()
+        if now > self._tend_at:
+            self._tend_at, self._tell_at = now + TEND_EVERY_SECONDS, now
             self._tidying.put(self._builder.look_for_pythons)
             self._tidying.put(self._evict)
+        if now >= self._tell_at:
+            self._tell_at = now + TELL_EVERY_SECONDS
+            self._tidying.put(self._tell)
 
     def _evict(self) -> None:
         """First those that are too old, then the cache, which costs a download, then those not used for longest."""
@@ -228,7 +259,7 @@ class Environments:
             self._remove(one)
 
     def _is_over(self) -> bool:
-        return size_of(self.folder.root) > self._most_bytes
+        return bytes_on_disk(self.folder.root) > self._most_bytes
 
     def _remove(self, one: Installed) -> bool:
         """False if somebody uses it, or is about to, or has done so since `one` was looked at."""

@@ -173,7 +173,7 @@ class Hosts:
         for host in list(self._alive):
             host.process.flush()
             if host.overdue(now):
-                host.process.signal(signal.SIGKILL)
+                host.process.kill()
             elif host.is_silent(now) and not host.given_up:
                 self._give_up_on(host)
         if any(host.seats or self._open.get(host.program) is not host for host in self._alive):

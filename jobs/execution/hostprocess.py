@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.execution.settle import kill
-from jobs.execution.tree import Process, all_processes, in_session, process, read_proc
+from jobs.execution.tree import TOKEN_NAME, Process, all_processes, descendants, in_session, process, read_proc
 from jobs.execution.verdict import signal_name
 
 LONGEST_MESSAGE = 1 << 20
@@ -46,6 +46,7 @@ class HostProcess:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.setblocking(False)
         self._outbox: deque[bytes] = deque()
+        env = {name: value for name, value in os.environ.items() if name != TOKEN_NAME}  # of what started the service
         arguments = [program, str(theirs.fileno()), str(os.getpid()), json.dumps(sys.path)]
         try:
             with theirs, log.open("ab") as output:
@@ -55,7 +56,7 @@ class HostProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
-                    env={**os.environ, "PYTHONUNBUFFERED": "1", HOST_NAME: mark},
+                    env={**env, "PYTHONUNBUFFERED": "1", HOST_NAME: mark},
                     start_new_session=True,
                 )
             self.pidfd = os.pidfd_open(self._process.pid)
@@ -63,6 +64,7 @@ class HostProcess:
             self.socket.close()
             raise
         self._leader = process(self._process.pid)
+        self._descendants: list[Process] = []
 
     @property
     def pid(self) -> int:
@@ -91,13 +93,19 @@ class HostProcess:
             raise HostGoneError
         return dict(json.loads(data))
 
+    def kill(self) -> None:
+        """With all that it has started: as long as it lives, that descends from it."""
+        self._descendants = descendants(self.pid) or self._descendants  # it may be dead already, and asked again
+        self.signal(signal.SIGKILL)
+
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, number)
 
     def left(self) -> list[Process]:
         """What is alive of what it has started."""
-        return [one for one in marked(self.mark, self._leader) if one.pid != self.pid]
+        found = {*marked(self.mark, self._leader), *filter(is_alive, self._descendants)}
+        return [one for one in found if one.pid != self.pid]
 
     def how_it_ended(self) -> str:
         """After its end."""
@@ -107,6 +115,11 @@ class HostProcess:
     def close(self) -> None:
         self.socket.close()
         os.close(self.pidfd)
+
+
+def is_alive(one: Process) -> bool:
+    now = process(one.pid)
+    return now is not None and now.alive and now.started == one.started
 
 
 def marked(mark: str, leader: Process | None = None) -> list[Process]:

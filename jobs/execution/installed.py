@@ -9,6 +9,7 @@ Beside them lie what is being built (.making), what is being removed (.gone), uv
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
@@ -24,7 +25,9 @@ from jobs.execution.inuse import IN_USE
 
 ENVIRONMENTS = "environments"
 FACTS, LOG = "rota.json", "build.log"
+USABLE = (IN_USE, "pyvenv.cfg", "lib")  # without one of these no runner can start in it, or finds no package
 MAKING, GONE, CACHE, PYTHONS = ".making", ".gone", "cache", "pythons.json"
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +68,24 @@ class EnvironmentFolder:
         return self.root / key
 
     def find(self, key: str) -> Path | None:
-        """Where it is, if it is complete. One whose Python is gone, as after an upgrade of the system's, is not."""
+        """Where it is, if it is complete. One whose Python is gone, as after an upgrade of the system's, is not, nor is
+        one of which somebody has removed what it cannot do without.
+        """
         path = self.path(key)
-        return path if facts_in(path) and os.access(path / "bin/python", os.X_OK) else None
+        whole = facts_in(path) and all((path / name).exists() for name in USABLE)
+        return path if whole and os.access(path / "bin/python", os.X_OK) else None
 
     def new(self, key: str) -> Path:
         """Where to make one; nobody else makes one there."""
         return self.root / f"{key}.{secrets.token_hex(4)}{MAKING}"
 
     def complete(self, made: Path, key: str, facts: Facts) -> Path:
-        """Put it in its place. OSError if the disk does not let us."""
+        """Put it in its place, where a power cut leaves it whole: all of it is on the disk before it has its name.
+        OSError if the disk does not let us. Takes as long as the disk takes for all that it has not written yet.
+        """
         (made / IN_USE).touch()
         (made / FACTS).write_text(json.dumps(asdict(facts)))
-        fd = os.open(made / FACTS, os.O_RDONLY)
-        os.fsync(fd)
-        os.close(fd)
+        write_out(made)
         place = self.path(key)
         if os.path.lexists(place):  # without its facts or its Python, so nothing could use it
             self.put_away(place)
@@ -104,11 +110,28 @@ class EnvironmentFolder:
             path.rename(gone)
         return gone
 
-    def sweep(self) -> None:
-        """Remove what was being made or removed when the service ended."""
-        for entry in [*self.root.iterdir()]:
-            if entry.name.endswith((MAKING, GONE)):
-                remove(entry)
+    def left_over(self) -> list[Path]:
+        """What was being made or removed when the service ended, for `remove`. To be called before anything is made.
+
+        What uv had fetched for a build that ended with its machine may be empty files by now, which uv would take for
+        the packages: then the cache is put away.
+        """
+        left = [entry for entry in self.root.iterdir() if entry.name.endswith((MAKING, GONE))]
+        booted_at = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+        if any(entry.name.endswith(MAKING) and entry.lstat().st_mtime < booted_at for entry in left):
+            left.append(self.put_away(self.cache))
+            self.make()
+        return left
+
+
+def write_out(folder: Path) -> None:
+    """Have the disk keep all that was written to its file system so far: an environment is thousands of files."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if LIBC.syncfs(fd):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    finally:
+        os.close(fd)
 
 
 def look(path: Path) -> Installed | None:
@@ -140,7 +163,7 @@ def is_used(path: Path) -> bool:
     return False
 
 
-def size_of(*folders: Path) -> int:
+def bytes_on_disk(*folders: Path) -> int:
     """Bytes on the disk, what is linked from several places once."""
     seen: set[tuple[int, int]] = set()
     total = 0

@@ -109,7 +109,10 @@ def set_io_priority(name: str) -> None:
 
 
 def become(user: User) -> None:
+    """Its output too: what a pipe's owner may not open, `echo done > /dev/stderr` cannot write to."""
     try:
+        for stream in (1, 2):
+            os.fchown(stream, user.uid, user.gid)
         os.initgroups(user.name, user.gid)
         os.setresgid(user.gid, user.gid, user.gid)
         os.setresuid(user.uid, user.uid, user.uid)

@@ -43,7 +43,8 @@ class LogWriter:
         self._cap = cap_bytes
         self._segment_bytes = max(4096, min(SEGMENT_BYTES, cap_bytes // 4))
         self._segment: Segment | None = None
-        self._kept: list[tuple[int, int]] = []  # (offset, bytes with index) of closed segments
+        self._kept: list[tuple[int, int]] = []  # (offset, bytes that count) of closed segments
+        self._kept_bytes = 0
         self._retry_at = 0.0
         self._carry = {STDOUT: b"", STDERR: b""}
         self._in_line = False
@@ -93,9 +94,16 @@ class LogWriter:
         """Remove the oldest segment after the first, to make room. False if there is none."""
         if len(self._kept) < 2:
             return False
-        offset, _ = self._kept.pop(1)
+        offset, size = self._kept.pop(1)
+        self._kept_bytes -= size
         self._remove(offset)
         return True
+
+    def _make_room(self, more: int) -> None:
+        """Only what would go over the cap costs the oldest: a log that fits is kept whole."""
+        more += self._segment.counted if self._segment else 0
+        while self._kept_bytes + more > self._cap and self.drop_oldest():
+            pass
 
     def _append(self, stream: int, data: bytes) -> None:
         if not data:
@@ -103,6 +111,7 @@ class LogWriter:
         written = 0
         try:
             if segment := self._writable_segment():
+                self._make_room(len(data))
                 written = segment.append(stream, data)
         except OSError as error:
             self._refused(error)
@@ -120,8 +129,6 @@ class LogWriter:
         if self._segment is None:
             if time.monotonic() < self._retry_at:
                 return None
-            while sum(size for _, size in self._kept) + self._segment_bytes > self._cap and self.drop_oldest():
-                pass
             self._segment = Segment(self._directory(), self.end, self._lines)
         return self._segment
 
@@ -140,7 +147,8 @@ class LogWriter:
         if segment := self._segment:
             segment.close()
             if segment.size:
-                self._kept.append((segment.offset, segment.size + segment.entries * ENTRY.size))
+                self._kept.append((segment.offset, segment.counted))
+                self._kept_bytes += segment.counted
             else:
                 self._remove(segment.offset)
             self._segment = None
@@ -171,6 +179,11 @@ class Segment:
 
     def full(self, segment_bytes: int) -> bool:
         return self.size >= segment_bytes or self.entries >= SEGMENT_ENTRIES
+
+    @property
+    def counted(self) -> int:
+        """What the cap sees: its bytes; of a job that prints single ones, its index, which is larger."""
+        return max(self.size, self.entries * ENTRY.size)
 
     def append(self, stream: int, data: bytes) -> int:
         """Bytes that the disk took: it may take a part. The index goes first, so a reader never sees bytes that

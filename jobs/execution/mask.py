@@ -14,16 +14,20 @@ complete, and it is told with what comes next or when the stream ends.
 from __future__ import annotations
 
 import json
+import math
 from binascii import b2a_base64
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from jobs.execution import masking
 
 MASK = masking.MASK.encode()
 LEAST_LINE = 8  # characters of a line, of several, that is a secret by itself
-FEW = 40  # forms that are each looked for faster than all of them by their words
-WORD, WORD_FORM = 4, 7  # bytes of a word; bytes of a form in which there is a whole one, however it lies
+WORD = 4  # bytes
+ALONE = 1 / 30  # what it costs to look for one form, of what it costs to look at all words of what has come
+LITTLE = 8192  # bytes, before which it costs more to see which words there are than to look for each form
 HEAD = 8
 BASE64_LINE = 57  # bytes that a line of base64 stands for
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
@@ -41,18 +45,27 @@ class Mask:
     """Of one attempt."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        self._forms = sorted({form for value in values for form in forms_of(value) if form})
-        self._short = [form for form in self._forms if len(form) < WORD_FORM]
-        self._words: dict[int, list[bytes]] = {}
-        self._ends: dict[int, list[bytes]] = {}  # by a last byte, the forms that may have begun
-        self._beginnings = {form[:size] for form in self._forms for size in range(1, min(HEAD, len(form)))}
-        for form in self._forms:
-            for at in range(WORD if len(form) >= WORD_FORM else 0):
-                self._words.setdefault(memoryview(form[at : at + WORD]).cast("I")[0], []).append(form)
-            for byte in set(form[:-1]):
-                self._ends.setdefault(byte, []).append(form)
-        self._all_words = frozenset(self._words)
+        self._forms = sorted({form for value in values for form in forms_of(value) if form}, key=len)
+        self._in_forms = frozenset(b"".join(form[:-1] for form in self._forms))
+        self._seen = 0
         self._tails: dict[Hashable, Tail] = {}
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self._forms)
+
+    @cached_property
+    def _beginnings(self) -> frozenset[bytes]:
+        return frozenset(form[:size] for form in self._forms for size in range(1, min(HEAD, len(form))))
+
+    @cached_property
+    def _ends(self) -> dict[tuple[int, int], list[bytes]]:
+        """By the last two bytes of what has come, the longer forms that may have begun in it."""
+        ends: dict[tuple[int, int], list[bytes]] = {}
+        for form in self._forms:
+            for pair in {*pairwise(form[:-1])} if len(form) > HEAD else ():
+                ends.setdefault(pair, []).append(form)
+        return ends
 
     def stream(self, stream: Hashable, data: bytes) -> bytes:
         """What of `stream` may be told now, after `data` has come."""
@@ -98,28 +111,60 @@ class Mask:
         return sorted(found)
 
     def _candidates(self, data: bytes) -> Iterable[bytes]:
-        """Forms among which are all that are in `data`. A flood costs the same for one secret too many and for
-        hundreds: wherever a form lies, one of its first words is one of the words into which `data` is cut.
-        """
-        if len(self._forms) <= FEW:
-            return self._forms
-        if len(data) < WORD_FORM:
-            return self._short
-        words = self._all_words.intersection(memoryview(data)[: len(data) // WORD * WORD].cast("I"))
-        return {*self._short, *(form for word in words for form in self._words[word])}
+        """Forms among which are all that are in `data`."""
+        self._seen += len(data)
+        return self._forms if self._seen < LITTLE else self._words.candidates(data)
 
     def _begun(self, data: bytes) -> int:
         """How many bytes at the end may be the beginning of a form, whose rest is still to come."""
         begun = 0
-        for form in self._ends.get(data[-1], ()) if data else ():
+        if not data or data[-1] not in self._in_forms:
+            return begun
+        for form in self._ends.get((data[-2], data[-1]), ()) if len(data) > 1 else ():
             head, at = form[:HEAD], max(0, len(data) - len(form) + 1)
-            while len(form) > HEAD and len(data) - at > begun and (at := data.find(head, at)) >= 0:
+            while len(data) - at > begun and (at := data.find(head, at)) >= 0:
                 if form.startswith(data[at:]):
                     begun = max(begun, len(data) - at)
                     break
                 at += 1
         sizes = range(min(HEAD - 1, len(data)), begun, -1)
         return next((size for size in sizes if data[-size:] in self._beginnings), begun)
+
+
+class Words:
+    """By which a flood costs nearly the same for one secret and for hundreds.
+
+    Wherever a form lies, one of its first words is among every so manieth of the words into which what has come is cut:
+    the longer the shortest form is, the fewer have to be looked at. A few that are shorter are looked for one by one.
+    """
+
+    def __init__(self, forms: Sequence[bytes]) -> None:
+        """forms: the shortest first."""
+
+        def cost(alone: int) -> float:
+            stride = stride_for(forms[alone]) if alone < len(forms) else math.inf
+            return alone * ALONE + 1 / stride if stride else math.inf
+
+        alone = min(range(len(forms) + 1), key=cost)
+        self._alone = forms[:alone]
+        self._stride = stride_for(forms[alone]) if alone < len(forms) else 0
+        self._forms: dict[int, list[bytes]] = {}
+        for form in forms[alone:]:
+            for at in range(WORD * self._stride):
+                self._forms.setdefault(memoryview(form)[at : at + WORD].cast("I")[0], []).append(form)
+        self._all = frozenset(self._forms)
+
+    def candidates(self, data: bytes) -> Iterable[bytes]:
+        """Forms among which are all that are in `data`."""
+        if not self._stride:
+            return self._alone
+        words = memoryview(data)[: len(data) // WORD * WORD].cast("I")[:: self._stride]
+        return {*self._alone, *(form for word in self._all.intersection(words) for form in self._forms[word])}
+
+
+def stride_for(form: bytes) -> int:
+    """Of how many words one has to be looked at: a whole one of these is in `form`, however it lies. 0 if none is."""
+    return max(0, (len(form) - WORD + 1) // WORD)
 
 
 # --- How a value may be written ---
@@ -148,8 +193,12 @@ def forms_of(value: str) -> Iterator[bytes]:
 
 
 def quote(raw: bytes, safe: frozenset[int]) -> bytes:
-    table = [b"%c" % byte if byte in safe else b"%%%02X" % byte for byte in range(256)]
-    return b"".join(map(table.__getitem__, raw))
+    return b"".join(map(quoted_bytes(safe).__getitem__, raw))
+
+
+@cache
+def quoted_bytes(safe: frozenset[int]) -> list[bytes]:
+    return [b"%c" % byte if byte in safe else b"%%%02X" % byte for byte in range(256)]
 
 
 def in_base64(raw: bytes) -> Iterator[bytes]:

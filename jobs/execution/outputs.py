@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from jobs.execution import mounts
 from jobs.execution.foldertree import remove_tree
+from jobs.execution.mask import Mask
 from jobs.execution.rundir import FOLDER, OUTPUT, RunDir, open_directory, open_inner
 
 MOST_FILES = 1000
@@ -78,8 +79,10 @@ def open_output(path: str | os.PathLike[str], name: str) -> int:
     return fd
 
 
-def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> None:
-    """At the end of an attempt: keep what may be kept, remove the rest and say so. An empty folder goes."""
+def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None], mask: Mask) -> None:
+    """At the end of an attempt: keep what may be kept, remove the rest and say so. An empty folder goes. `mask`: of the
+    secrets, which no name of a file may tell.
+    """
     try:
         if remove_if_empty(rundir):
             return
@@ -89,7 +92,7 @@ def settle(rundir: RunDir, cap_bytes: int, notice: Callable[[str], None]) -> Non
         notice(f"outputs could not be looked through: {error}")
         return
     try:
-        gone = trim(fd, cap_bytes)
+        gone = trim(fd, cap_bytes, mask)
         for line in gone[:MOST_SAID]:
             notice(line)
         if len(gone) > MOST_SAID:
@@ -112,11 +115,15 @@ def remove_if_empty(rundir: RunDir) -> bool:
     return True
 
 
-def trim(fd: int, cap_bytes: int) -> list[str]:
+def trim(fd: int, cap_bytes: int, mask: Mask) -> list[str]:
     """Remove what is no file, and files until the rest fits; sentences about what was removed."""
     said, files, total = [], [], 0
     for name, entry in list(walk(fd)):
         if stat.S_ISREG(entry.st_mode) and not UNTELLABLE.search(name):
+            if (told := mask.text(name)) != name:
+                os.unlink(name, dir_fd=fd)
+                said.append(f"output {told!r} was not kept: its name has a secret in it")
+                continue
             files.append((entry.st_size, name))
             total += entry.st_size
         elif stat.S_ISREG(entry.st_mode):

@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from json import decoder
 from typing import NoReturn
 
 from jobs.execution import fresh, launcher
@@ -58,6 +59,7 @@ def loading(recorder: Recorder, path: list[str], wished: list[str]) -> Iterator[
     shelf = recorder.shelf()
     fresh.note(path, shelf)
     shelf.begin(path[1:])
+    sys.modules["json.decoder"] = decoder  # C looks its error up there, for what a job tells in broken JSON
     gc.collect()
     gc.freeze()
 

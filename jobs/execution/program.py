@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from typing import NamedTuple
 
 from jobs.execution.rundir import SCRIPTS
@@ -19,6 +20,7 @@ from jobs.execution.spec import Spec
 
 PYTHON_SCRIPT, OTHER_SCRIPT = "script.py", "script"
 CALLER = f"{__file__.rpartition('/execution/')[0]}/callables/run.py"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # before `#!` it hides that from the kernel
 SHELLS = ("/bin/bash", "/bin/sh")
 
 
@@ -77,27 +79,31 @@ def script_file(text: str) -> str:
 
 
 def names_python(line: str) -> bool:
-    words = line.removeprefix("#!").split()
-    return any(word.rsplit("/", 1)[-1].startswith("python") for word in words)
+    """The interpreter, or what `env` is to look for; its own arguments do not count."""
+    names = [word.rsplit("/", 1)[-1] for word in line.removeprefix("#!").split()]
+    if names[:1] == ["env"]:
+        names = [name for name in names[1:] if not name.startswith("-") and "=" not in name]
+    return bool(names) and names[0].startswith("python")
 
 
 def check_readable(path: str) -> None:
-    """StartError if it is missing, a directory, or not for us."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.read(fd, 1)
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise explained(path, error) from error
+    """StartError if it is missing, no file, or not for us."""
+    first_bytes(path, 1)
 
 
 def first_line(path: str) -> bytes:
+    return first_bytes(path, 256).split(b"\n", 1)[0]
+
+
+def first_bytes(path: str, count: int) -> bytes:
+    """Without waiting: to be opened, a FIFO waits for somebody who writes, and would see neither limit nor cancel."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            return os.read(fd, 256).split(b"\n", 1)[0]
+            mode = os.fstat(fd).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise StartError(path, "is a FIFO or a device, expected a file")
+            return os.read(fd, count)
         finally:
             os.close(fd)
     except OSError as error:
@@ -111,8 +117,12 @@ def explain_exec(program: Program, error: OSError) -> StartError:
         named = f"{interpreter.rstrip()}, which the first line of {program.file} names"
         if interpreter.endswith("\r"):
             return StartError(named, f"{reason}; that line ends with a carriage return: write line feeds only")
+    if error.errno == errno.ETXTBSY:
+        return StartError(program.file, f"{reason}; whoever has it open for writing must close it first")
     if error.errno == errno.EACCES:
         reason += "; is it a file with the execute bit?"
+    elif error.errno == errno.ENOEXEC and first_line(program.file).startswith(BYTE_ORDER_MARK):
+        reason += "; it begins with a byte order mark: save it without"
     elif error.errno == errno.ENOEXEC:
         reason += "; is it a program, or a script with #! and its interpreter in the first line?"
     elif error.errno == errno.ENOENT and named == program.file and os.path.exists(named):  # noqa: PTH110 as below

@@ -56,11 +56,18 @@ class Pump:
         if stream == STDOUT and told:
             self._on_stdout(told)
 
-    def drain(self) -> None:
+    def take_waiting(self) -> None:
         """Take what is left in the pipes, and no more than they hold: somebody who is not ours may go on writing."""
-        for key in list(self._selector.get_map().values()):
-            if key.data in (STDOUT, STDERR):
-                for _ in range(fcntl.fcntl(key.fd, fcntl.F_GETPIPE_SZ) // READ_BYTES + 1):
-                    if not self.pump(key.fd, key.data):
-                        break
-                self._pass_on(key.data, self._log.flush(key.data))
+        for key in self._open():
+            for _ in range(fcntl.fcntl(key.fd, fcntl.F_GETPIPE_SZ) // READ_BYTES + 1):
+                if not self.pump(key.fd, key.data):
+                    break
+
+    def drain(self) -> None:
+        """The same, and nothing follows."""
+        self.take_waiting()
+        for key in self._open():
+            self._pass_on(key.data, self._log.flush(key.data))
+
+    def _open(self) -> list[selectors.SelectorKey]:
+        return [key for key in self._selector.get_map().values() if key.data in (STDOUT, STDERR)]

@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple, NoReturn
@@ -21,6 +22,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 OOM_SCORE = b"-500"
+BUSY_SECONDS = 1.0
 
 
 Become = Callable[[Program, Mapping[str, str]], None]
@@ -179,7 +181,14 @@ def enter(directory: str) -> None:
 
 
 def execute(program: Program, env: Mapping[str, str]) -> NoReturn:
-    try:
-        os.execve(program.file, program.argv, dict(env))  # noqa: S606 what the job's owner asked for, by design
-    except OSError as error:
-        raise explain_exec(program, error) from error
+    """A file that somebody writes just now may soon be whole; one that we wrote, open in a child that has not come to
+    its own exec yet, is.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            os.execve(program.file, program.argv, dict(env))  # noqa: S606 what the job's owner asked for, by design
+        except OSError as error:
+            if error.errno != errno.ETXTBSY or time.monotonic() > until:
+                raise explain_exec(program, error) from error
+        time.sleep(0.01)

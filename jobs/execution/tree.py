@@ -83,6 +83,12 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for task in tasks(pid) for child in read_proc(pid, f"task/{task}/children").split()]
 
 
+def adopted() -> list[int]:
+    """Children of this process that another has left to it, as a child subreaper, beside those of its first thread."""
+    pid = os.getpid()
+    return [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
+
+
 def tasks(pid: int) -> list[str]:
     try:
         return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 as above
@@ -108,6 +114,13 @@ def in_session(one: Process, leader: Process | None) -> bool:
 
 def has_variable(pid: int, assignment: bytes) -> bool:
     return assignment in read_proc(pid, "environ").split(b"\0")
+
+
+def token_of(pid: int) -> str | None:
+    """Of the attempt whose token it carries, if it does and lets us see it."""
+    start = f"{TOKEN_NAME}=".encode()
+    found = (one[len(start) :] for one in read_proc(pid, "environ").split(b"\0") if one.startswith(start))
+    return next((token.decode("utf-8", "replace") for token in found), None)
 
 
 def read_proc(pid: int, name: str) -> bytes:

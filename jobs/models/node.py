@@ -21,6 +21,9 @@ class Node(models.Model):
     overcommit = models.FloatField(default=1.5)
     memory_mb = models.PositiveIntegerField(default=0, help_text="Memory that may be reserved.")
     notices = models.JSONField(default=list, blank=True, help_text="Sentences about what this machine cannot do.")
+    equipment = models.JSONField(
+        default=dict, blank=True, help_text="Its Pythons and environments, as it told them last."
+    )
     admission_stopped = models.TextField(blank=True, default="", help_text="Why nothing new starts here.")
     drained_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when it starts nothing new and lets what runs end."

@@ -6,16 +6,16 @@ no combinations of schemas. docs/parameters.md lists what there is.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
+from jobs.core.near import did_you_mean
 from jobs.core.texts import UNPRINTABLE, shown
 from jobs.execution.parameters import variable_of
-from jobs.parameters.checking import fault_of_value, size_of, unstorable
+from jobs.parameters.checking import fault_of_value, json_bytes, unstorable
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.formats import FORMATS
 from jobs.parameters.patterns import fault_of_pattern
@@ -44,7 +44,7 @@ def check_schema(schema: object) -> dict[str, Any]:
         )
     if why := unstorable(schema):
         raise _refused("", schema, "a JSON Schema", f"The schema of parameters contains {why}; remove it.")
-    if (size := size_of(schema)) > LARGEST_SCHEMA:
+    if (size := json_bytes(schema)) > LARGEST_SCHEMA:
         sentence = f"The schema of parameters has {size:,} bytes, expected at most {LARGEST_SCHEMA:,}."
         raise _refused("", schema, f"at most {LARGEST_SCHEMA:,} bytes", sentence)
     if faults := list(_faults_of_whole(schema)):
@@ -201,8 +201,7 @@ def _without_inner(schema: Mapping[str, Any]) -> dict[str, Any]:
 def _unknown(name: str, where: str, schema: Mapping[str, Any], known: tuple[str, ...]) -> Iterator[Fault]:
     for keyword in schema:
         if keyword not in known:
-            near = difflib.get_close_matches(keyword, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            hint = did_you_mean(keyword, known, f"known are {', '.join(known)}.")
             sentence = f"{where} has {shown(keyword)}, which is not taken here; {hint}"
             yield Fault(name, shown(keyword), "a known keyword", sentence)
 

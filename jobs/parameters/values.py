@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.core.texts import UNPRINTABLE, shown
 from jobs.execution.parameters import variable_of
-from jobs.parameters.checking import fault_of_value, refusal, size_of
+from jobs.parameters.checking import fault_of_value, json_bytes, refusal
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.schema import LONGEST_NAME, MOST_PARAMETERS, properties_of
 from jobs.parameters.words import expected_of, types_of
@@ -47,7 +47,7 @@ def _checked(schema: Mapping[str, Any], given: Mapping[str, Any], lacking: list[
     found = {name: _fault(schema, name, value) for name, value in given.items()}
     if faults := [fault for fault in found.values() if fault] + lacking:
         raise InvalidParameters(faults)
-    if (size := size_of(given)) > LARGEST_VALUES:
+    if (size := json_bytes(given)) > LARGEST_VALUES:
         sentence = f"The values have {size:,} bytes, expected at most {LARGEST_VALUES:,}; put the data into a file."
         raise InvalidParameters([Fault("", f"{size:,} bytes", f"at most {LARGEST_VALUES:,} bytes", sentence)])
     if clashes := list(_clashes(declared, given)):

@@ -58,7 +58,7 @@ class Preparing:
             with self._gate:
                 self._looking[launch.token] = launch, given
             name = _name(launch.token)
-            self._environments.prepare(name, declared.read, partial(self._looked, launch.token))
+            self._environments.prepare(name, declared.read, partial(self._looked, launch.token), given)
 
     def cancel(self, ref: AttemptRef) -> bool:
         """Whether it had not been launched yet, and is not launched any more."""

@@ -18,6 +18,7 @@ from jobs.service import registered, registration
 from jobs.service.capacity import Capacity
 from jobs.service.checkpoint import Checkpointer
 from jobs.service.deletions import Deletions
+from jobs.service.equipment import EquipmentTeller
 from jobs.service.loop import EngineLoop, utc_now
 from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
@@ -51,6 +52,7 @@ class Service:
             timeout_seconds=settings.ENVIRONMENT_TIMEOUT_SECONDS,
             most_mb=settings.ENVIRONMENTS_MB,
             most_days=settings.ENVIRONMENTS_DAYS,
+            tell=EquipmentTeller(self.node.pk).tell,
         )
         self._notices = Notices()
         self._checkpointer = Checkpointer()

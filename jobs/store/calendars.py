@@ -31,20 +31,24 @@ def insert(name: str, definition: Mapping[str, Any], *, actor: str, now: datetim
     return calendar
 
 
-@transaction.atomic
-def change(calendar_id: int, name: str, definition: Mapping[str, Any], *, actor: str, now: datetime) -> list[str]:
-    """Store what differs, and name it. All schedules that go by it are watched anew: that starts nothing.
+def lock(calendar_id: int) -> Calendar:
+    """As it is now, and until the end of the transaction. Raises Calendar.DoesNotExist."""
+    return Calendar.objects.select_for_update().get(pk=calendar_id)
 
-    Raises Calendar.DoesNotExist, IntegrityError when the new name is taken.
+
+@transaction.atomic
+def change(calendar: Calendar, name: str, definition: Mapping[str, Any], *, actor: str, now: datetime) -> list[str]:
+    """Store what differs of a locked one, and name it. All schedules that go by it are watched anew: nothing starts.
+
+    Raises IntegrityError when the new name is taken.
     """
-    calendar = Calendar.objects.select_for_update().get(pk=calendar_id)
     wanted = {"name": name, "definition": dict(definition)}
     changed = [field for field, value in wanted.items() if getattr(calendar, field) != value]
     if not changed:
         return []
     calendar.name, calendar.definition = name, wanted["definition"]
     calendar.save()
-    events = [_rewatched(job_id, actor, now) for job_id in _jobs_of(calendar_id)]
+    events = [_rewatched(job_id, actor, now) for job_id in _jobs_of(calendar.pk)]
     record([*events, NewEvent(now, "calendar.changed", actor=actor, data={"name": name, "changed": changed})])
     return changed
 
@@ -52,7 +56,7 @@ def change(calendar_id: int, name: str, definition: Mapping[str, Any], *, actor:
 @transaction.atomic
 def delete(calendar_id: int, *, actor: str, now: datetime) -> str:
     """Returns its name. Raises Calendar.DoesNotExist, CalendarInUseError."""
-    calendar = Calendar.objects.select_for_update().get(pk=calendar_id)
+    calendar = lock(calendar_id)
     users = Schedule.objects.filter(calendar=calendar)
     names = list(users.order_by("job__name").values_list("job__name", flat=True)[:5])
     if names:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.packages import InvalidRequirements, ScriptBlock, needed, script_block
+from jobs.packages import InvalidRequirements, ScriptBlock, needed, read_requirement, script_block
 
 BLOCK = """#!/usr/bin/env python3
 # /// script
@@ -50,6 +50,45 @@ def test_an_empty_block_needs_nothing():
 def test_a_block_that_cannot_be_read_says_why(block, said):
     with pytest.raises(InvalidRequirements, match=said):
         script_block(block)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "requests[socks]>=2,<3", "numpy; python_version < '3.13'", "tiny===1.0", "Tiny_Name==1.*", "a.b-c!=2",
+        "zipp>=3", "tarball", "pandas[all]~=2.2 ; sys_platform == 'linux'",
+    ],
+)  # fmt: skip
+def test_packages_as_pip_has_them_are_taken(line):
+    assert read_requirement(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("-e .", "is an option of pip"),
+        ("--index-url=mirror", "is an option of pip"),
+        ("-r more.txt", "is an option of pip"),
+        ("tiny==1.0 --hash=sha256:00", "has an option of pip"),
+        ("tiny --no-deps", "has an option of pip"),
+        ("./tiny", "is a path"),
+        ("~/tiny", "is a path"),
+        ("dist/tiny", "is a path"),
+        ("tiny-1.0-py3-none-any.whl", "is a path"),
+        ("tiny-1.0.tar.gz", "is a path"),
+        ("tiny.zip[extra]", "is a path"),
+        ("file:///tiny", "is a path"),
+        ("git+ssh://host/tiny", "is an address"),
+        ("tiny @ git+ssh://host/tiny", "is fetched from an address"),
+        ("tiny @ ./tiny", "is fetched from an address"),
+        ("tiny requests", "is not a package as pip has it"),
+        ("tiny==", "is not a package as pip has it"),
+    ],
+)
+def test_all_else_is_refused_with_a_sentence(line, said):
+    """An archive's name was taken for a package's, and uv installed the file of that name."""
+    with pytest.raises(InvalidRequirements, match=said):
+        read_requirement(line)
 
 
 def test_both_the_fields_and_the_block_count():

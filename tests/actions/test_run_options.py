@@ -43,6 +43,12 @@ def test_a_job_that_says_nothing_runs_as_usual():
         ("nice", 20, "from -20 to 19"),
         ("working_directory", "srv/app", "begins with /"),
         ("run_as", "root; id", "name of a user"),
+        ("run_as", "1000", "not its number"),
+        ("run_as", "-rf", "name of a user"),
+        ("run_as", "..", "name of a user"),
+        ("run_as", "a:b", "name of a user"),
+        ("run_as", "a/b", "name of a user"),
+        ("run_as", "a\tb", "U+0009"),
         ("io_priority", "high", "one of normal, low, idle"),
         ("start", "hot", "one of auto, cold, warm"),
         ("max_processes", 0, "from 1 to"),
@@ -56,6 +62,13 @@ def test_what_cannot_be_is_refused_in_words(field, given, expected):
         created(**{field: given})
     assert [problem.field for problem in refused.value.problems] == [field]
     assert expected in refused.value.problems[0].sentence
+
+
+@pytest.mark.parametrize(
+    "name", ["www-data", "first.last", "Anna", "_apt", "pc$", "name@corp.example", "CORP\\name", "żółw", "9lives"]
+)
+def test_any_name_that_a_passwd_database_has_is_taken(name):
+    assert options_of(created(run_as=name)).run_as == name
 
 
 def test_a_umask_is_read_with_and_without_its_zero():

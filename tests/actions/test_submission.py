@@ -34,7 +34,8 @@ def test_name_and_script_are_enough():
 
 
 def test_script_from_windows_keeps_its_interpreter():
-    assert read(script_content="#!/bin/sh\r\necho hi\r\n").body == "#!/bin/sh\necho hi\n"
+    """As Python it was, since a byte order mark hid the interpreter; or no program was named like that line."""
+    assert read(script_content="\ufeff#!/bin/sh\r\necho hi\r\n").body == "#!/bin/sh\necho hi\n"
 
 
 def test_tag_at_fault_is_named_and_no_other():

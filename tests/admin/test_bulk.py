@@ -285,9 +285,10 @@ def test_time_options_are_changed_in_one_go(admin_client):
     shown = changes_of(page)[0]
     shown.pop("next run", None)
     assert shown == {
-        "in a skipped hour": ("default", "skip"), "in a repeated hour": ("default", "both"),
-        "calendar": ("none", "ops"), "when it is closed": ("skip", "move"), "after downtime": ("one", "all"),
-        "latest how many": ("3", "5"), "missed after": ("60 s", "90 s"), "while one runs": ("skip", "queue"),
+        "in a skipped hour": ("as usual", "skip it"), "in a repeated hour": ("as usual", "both times"),
+        "calendar": ("none", "ops"), "when it is closed": ("skip it", "move it to the end"),
+        "after downtime": ("run the latest, once", "run the latest few"), "latest how many": ("3", "5"),
+        "missed after": ("60 s", "90 s"), "while one runs": ("skip it", "let it wait behind"),
         "at most wait": ("10", "4"), "spread over": ("0 s", "30 s"), "skip if not started after": ("none", "600 s"),
     }  # fmt: skip
     assert messages(change(admin_client, job, chosen=page.context["chosen"], **wish)) == ["1 job changed."]

@@ -1,6 +1,8 @@
 import pytest
 from django.utils import timezone
 
+from jobs.actions import change_calendar
+from jobs.actions.calendars import revision_of
 from jobs.models import Calendar, Schedule
 from tests.actions.places import HOURLY, make_job
 
@@ -10,6 +12,8 @@ LIST = "/admin/jobs/calendar/"
 
 
 def save(client, path, name="ops", **texts):
+    if not path.endswith("add/"):
+        texts = {"revision": revision_of(Calendar.objects.get())} | texts
     return client.post(path, {"name": name, **texts, "_save": "Save"})
 
 
@@ -22,6 +26,16 @@ def test_calendar_is_made_and_changed(admin_client):
     assert Calendar.objects.get().definition == {"holidays": ["2026-12-25"]}
     assert Schedule.objects.get().watched_from > watched
     assert "closed on 1 holiday" in admin_client.get(LIST).content.decode()
+
+
+def test_edit_of_another_is_not_undone(admin_client):
+    save(admin_client, f"{LIST}add/")
+    calendar = Calendar.objects.get()
+    shown = admin_client.get(f"{LIST}{calendar.pk}/change/").context["adminform"].form.initial["revision"]
+    change_calendar(calendar.pk, {"business_days": "mon-fri"}, actor="bob", now=timezone.now())
+    answer = save(admin_client, f"{LIST}{calendar.pk}/change/", holidays="2026-12-25", revision=shown)
+    assert "This calendar was changed by somebody else meanwhile" in answer.content.decode()
+    assert Calendar.objects.get().definition == {"business_days": "mon-fri"}
 
 
 def test_closed_times_are_lines(admin_client):

@@ -53,6 +53,15 @@ def test_calendar_in_use_stays(api, problem):
     problem(api.get(f"calendars/{number}"), 404)
 
 
+def test_edit_of_a_revision_that_is_gone_is_refused(api, problem):
+    made = api.send("calendars", name="ops").json()
+    where = f"calendars/{made['calendar_id']}?revision={made['revision']}"
+    after = api.edit(where, holidays=["2026-12-25"]).json()
+    assert after["revision"] != made["revision"]
+    assert "Calendar ops was changed by somebody else" in problem(api.edit(where, holidays=[]), 409)["detail"]
+    assert Calendar.objects.get().definition == {"holidays": ["2026-12-25"]}
+
+
 def test_change_by_the_api_is_followed(api):
     number = api.send("calendars", name="ops").json()["calendar_id"]
     job = make_job("nightly", now=timezone.now(), calendar="ops", **HOURLY)

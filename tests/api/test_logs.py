@@ -109,6 +109,31 @@ def test_range_of_what_was_dropped_gets_nothing_else(api, problem):
     assert over.headers["Content-Range"] == f"bytes {after}-{after + 7}/65536"
 
 
+@pytest.mark.parametrize(
+    ("asked", "start", "stop"),
+    [("line=2", 6, len(TEXT)), ("line=2&lines=1", 6, 19), ("lines=2", 0, 19), ("line=3", 19, len(TEXT)),
+     ("line=4", len(TEXT), len(TEXT)), ("line=999&lines=1", len(TEXT), len(TEXT))],
+)  # fmt: skip
+def test_lines_are_answered_as_asked(api, address, asked, start, stop):
+    response = api.get(f"{address}?{asked}")
+    assert (response.status_code, response.content) == (200, TEXT[start:stop])
+    assert (response.headers["X-Log-Start"], response.headers["X-Log-End"]) == (str(start), str(stop))
+    assert response.headers["X-Log-Complete"] == str(stop == len(TEXT)).lower()
+
+
+def test_lines_never_reach_over_a_gap(api):
+    number = logged([(STDOUT, b"%07d\n" % n) for n in range(8192)], cap=16_384)
+    response = api.get(f"instances/{number}/log?lines=9999")
+    first, after = map(int, api.get(f"instances/{number}/log").headers["X-Log-Dropped"].split("-"))
+    assert response.headers["X-Log-End"] == str(first)
+    assert api.get(f"instances/{number}/log?line=600&lines=1").content == b"%07d\n" % (after // 8)
+
+
+@pytest.mark.parametrize("asked", ["line=1&start=1", "search=x&line=1", "lines=1&limit=5", "search=x&start=0"])
+def test_parts_are_asked_for_in_one_way(api, address, problem, asked):
+    problem(api.get(f"{address}?{asked}"), 422)
+
+
 def test_attempts_have_a_log_each(api, problem):
     instance = make_instance(make_job(), "success")
     for number, text in enumerate((b"one", b"two"), 1):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs.api.health import healthz
 from jobs.models import Node
 from tests.actions.places import make_instance, make_job
-from tests.fixtures.environments import lies_here
+from tests.fixtures.environments import told_by
 
 pytestmark = pytest.mark.django_db
 
@@ -41,12 +41,15 @@ def test_sum_leaves_out_who_stopped(api):
     assert [one["state"] for one in resources["nodes"]] == ["live", "live", "stopped"]
 
 
-def test_health_names_the_pythons_of_the_node_that_answers(api, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-    lies_here(node("alpha"), tmp_path, "3.11.7", "3.12.4")
+def test_health_tells_what_each_node_has(api):
+    told_by(node("alpha"), "3.11.7", "3.12.4")
     node("beta")
-    nodes = api.get("system/health").json()["nodes"]
-    assert [one["pythons"] for one in nodes] == [["3.11.7", "3.12.4"], []]
+    alpha, beta = api.get("system/health").json()["nodes"]
+    assert alpha["pythons"] == ["3.11.7", "3.12.4"]
+    (environment,) = alpha["environments"]
+    assert environment | {"environment": "0123456789abcdef", "packages": "pandas<3", "in_use": False} == environment
+    assert alpha["equipment_told_at"]
+    assert (beta["pythons"], beta["environments"], beta["equipment_told_at"]) == ([], [], None)
 
 
 def test_resources_without_nodes_are_zero(api):

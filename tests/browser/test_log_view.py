@@ -32,7 +32,8 @@ print("\\033[7mturned\\033[27m plain \\033[38;5;7mplain too\\033[0m")
 SPOKEN_TO_A_TERMINAL = """
 import sys, time
 for piece in ["\\x1b]0;a ti", "tle\\x07shown \\x1b[3", "8:2::255:80:80mred\\x1b", "[0m\\n", "\\x1b]8;;http://x.example\\x1b\\\\żółw\\x1b]8;;\\x1b\\\\\\n",
-              "\\x1b[2K\\x1b[1Gstep 1", "\\x1b[2K\\x1b[1Gstep 2\\n", "50%\\r", "\\nhalf \\x1b[38;5;\\nlast"]:
+              "\\x1b[2K\\x1b[1Gstep 1", "\\x1b[2K\\x1b[1Gstep 2\\n", "50%\\r\\x1b[0m\\a\\0", "\\n|\\b/",
+              "\\b-\\x1b[31m🚀x\\b", "\\b10%\\b\\x1b[0m", "\\nhalf \\x1b[38;5;\\nlast"]:
     sys.stdout.write(piece)
     sys.stdout.flush()
     time.sleep(0.05)
@@ -171,7 +172,7 @@ def test_words_to_a_terminal_are_not_shown(service, signed_in):
     number = service.submit(SPOKEN_TO_A_TERMINAL)
     opened(page, service, number)
     service.until(number, "success")
-    texts = ["shown red", "żółw", "step 2", "50%", "half ", "last"]
+    texts = ["shown red", "żółw", "step 2", "50%", "-10%", "half ", "last"]
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
     page.reload()
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)

@@ -49,7 +49,7 @@ def test_range_of_dates_holds_its_last_day(moment: str, is_closed: bool) -> None
 def test_what_closes_it_is_told_by_name() -> None:
     closure = FREEZE.blocks(utc("2026-12-24T12:00Z"))
     assert closure is not None
-    assert closure.says == "blackout 'release freeze' of calendar 'ops'"
+    assert closure.says == "closed time 'release freeze' of calendar 'ops'"
     assert closure.ends == utc("2027-01-04T00:00+01:00")
 
 
@@ -205,12 +205,12 @@ REFUSED = [
     ({"holidays": ["0026-12-25"]}, "holidays", "slip"),
     ({"holidays": ["2026-12-25"] * 2001}, "holidays", "at most 2,000"),
     ({"blackouts": {"from": "2026-12-20"}}, "blackouts", "expected a list"),
-    ({"blackouts": ["2026-12-20"]}, "blackouts", "Blackout 1: .* is none; it has days, from, to, name"),
+    ({"blackouts": ["2026-12-20"]}, "blackouts", "Closed time 1: .* is none; it has days, from, to, name"),
     ({"blackouts": [{"from": "2026-12-20", "until": "2026-12-21"}]}, "blackouts", "it has days, from, to, name"),
     ({"blackouts": [{"from": "2026-12-20"}]}, "blackouts", "both a 'from' and a 'to'"),
     ({"blackouts": [{"from": "2026-12-20", "to": "2026-12-19"}]}, "blackouts", "ends .* before it has begun"),
     ({"blackouts": [{"from": "2026-12-20T10:00", "to": "2026-12-20T10:00"}]}, "blackouts", "before it has begun"),
-    ({"blackouts": [{"from": "soon", "to": "2026-12-19"}]}, "blackouts", "Blackout 1: 'soon' is no date"),
+    ({"blackouts": [{"from": "soon", "to": "2026-12-19"}]}, "blackouts", "Closed time 1: 'soon' is no date"),
     ({"blackouts": [{"days": "mon", "from": "9", "to": "10:00"}]}, "blackouts", "no time of day"),
     ({"blackouts": [{"days": "mon", "from": "09:00", "to": "09:00"}]}, "blackouts", "00:00 to 24:00"),
     ({"blackouts": [{"days": "", "from": "09:00", "to": "10:00"}]}, "blackouts", "no weekday"),

@@ -17,7 +17,7 @@ BERLIN = "Europe/Berlin"
 FREEZE = parse_calendar(
     "ops", {"timezone": BERLIN, "blackouts": [{"name": "release freeze", "from": "2026-03-29", "to": "2026-03-30"}]}
 )
-MOVED = "moved out of blackout 'release freeze' of calendar 'ops'"
+MOVED = "moved out of closed time 'release freeze' of calendar 'ops'"
 
 
 def trigger(expression: str, zone: str = BERLIN, **wishes: Any) -> Trigger:
@@ -128,7 +128,7 @@ def test_a_gap_out_of_bounds_leaves_out_nothing() -> None:
 def test_fires_that_a_calendar_leaves_out_are_told_once() -> None:
     skipped = in_calendar(trigger("30 2,12 * * *", gap="skip"), FREEZE, "skip")
     assert missing(skipped, SPRING, "2026-04-09T00:00Z") == [
-        (utc("2026-03-29T12:30+02:00"), 3, "blackout", "3 fires in blackout 'release freeze' of calendar 'ops'")
+        (utc("2026-03-29T12:30+02:00"), 3, "blackout", "3 fires in closed time 'release freeze' of calendar 'ops'")
     ]
 
 

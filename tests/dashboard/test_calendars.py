@@ -17,6 +17,11 @@ def make_calendar(visitor, **texts):
     return Calendar.objects.get(name=texts.get("name", "ops"))
 
 
+def shown(visitor, calendar):
+    context = visitor.get(f"/calendars/{calendar.pk}/").context
+    return {name: field.value for name, field in context["field"].items()} | {"seen": context["seen"]}
+
+
 def make_user(**fields):
     raw = {"name": "nightly", "command": "true", "schedule_type": "daily", "schedule_expression": "12:00"}
     raw |= {"calendar": "ops", "timezone": "Europe/Berlin"} | fields
@@ -49,10 +54,24 @@ def test_change_moves_the_schedules_that_go_by_it(visitor):
     calendar = make_calendar(visitor)
     make_user()
     watched = Schedule.objects.get().watched_from
-    visitor.post(f"/calendars/{calendar.pk}/", WINTER | {"blackouts": ""})
+    visitor.post(f"/calendars/{calendar.pk}/", shown(visitor, calendar) | {"blackouts": ""})
     calendar.refresh_from_db()
     assert calendar.definition == {"timezone": "Europe/Berlin"}
     assert Schedule.objects.get().watched_from > watched
+
+
+def test_edit_of_another_is_shown_and_not_undone(visitor):
+    calendar = make_calendar(visitor)
+    mine = shown(visitor, calendar) | {"holidays": "2026-12-25"}
+    actions.change_calendar(calendar.pk, {"timezone": "UTC"}, actor="bob", now=timezone.now())
+    response = visitor.post(f"/calendars/{calendar.pk}/", mine)
+    assert response.status_code == 409
+    assert "the calendar was changed by <bdi>bob</bdi> <time" in response.content.decode()
+    assert [(clash.label, clash.theirs) for clash in response.context["clashes"]] == [("Time zone", "UTC")]
+    both = {name: field.value for name, field in response.context["field"].items()}
+    assert visitor.post(f"/calendars/{calendar.pk}/", both | {"seen": response.context["seen"]}).status_code == 302
+    stored = Calendar.objects.get().definition
+    assert (stored["timezone"], stored["holidays"]) == ("UTC", ["2026-12-25"])
 
 
 @pytest.mark.parametrize(("action", "said"), [("skip", ", skipped"), ("move", ", moved to")])

@@ -65,6 +65,9 @@ async def test_watched_topic_is_sent_and_acknowledged(socket):
         '{"watch": {"overview": {"version": 1e400}}}',
         json.dumps({"watch": {f"job:{n}": {} for n in range(9)}}),
         json.dumps({"ack": "x" * 5000}),
+        "[" * 4000,
+        '{"watch": {"jobs:\\ud800": {}}}',
+        '{"watch": {"schedules:a\\u0000": {}}}',
     ],
 )
 async def test_message_of_no_page_closes_the_socket(socket, message):

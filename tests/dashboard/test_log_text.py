@@ -16,13 +16,17 @@ from dashboard.presentation.logtext import plain
     ("\x1b]8;;http://x.example\x1b\\link\x1b]8;;\x1b\\.", "link."),
     ("\x1b]0;never ended\nnext", "\nnext"),
     ("\x1b7saved\x1b8 \x1b(Bset\x1b", "saved set"),
+    ("spin |\b/\b-\b\\\bok\b\n", "spin ok\n"),
+    (" 9%\b\b\b10%\r\b\b\b\x07", "10%"),
+    ("abc\b \b\b \bX\n\b\b\bnext", "aX\nnext"),
+    ("N\bNA\x1b[1m\bA\x1b[m", "NA"),
     ("a\0b\x0bc\td\u2028e\ufeff", "abc\td\u2028e\ufeff"),
 ])  # fmt: skip
 def test_what_a_terminal_would_not_show_is_left_out(printed, shown):
     assert plain(printed) == shown
 
 
-@pytest.mark.parametrize("piece", ["x", "a\r", "\x1b[1;", "\x1b]", "\x1b", " \x1b[ "])
+@pytest.mark.parametrize("piece", ["x", "a\r", "\x1b[1;", "\x1b]", "\x1b", " \x1b[ ", "\b", "x\b"])
 def test_long_line_costs_by_its_length(piece):
     """64 kB without a line's end held the whole process for ten seconds: an expression tried each of its places."""
     assert "\n" not in plain(piece * (2_000_000 // len(piece)))

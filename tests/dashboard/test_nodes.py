@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs.models import Event, Node
 from tests.dashboard.places import NAUGHTY, make_job, make_node, make_running
 from tests.dashboard.test_pages import html, text
-from tests.fixtures.environments import lies_here, make_environment
+from tests.fixtures.environments import told_by
 
 pytestmark = pytest.mark.django_db
 
@@ -51,15 +51,14 @@ def test_page_says_what_the_machine_is_and_cannot(visitor):
         assert said in shown
 
 
-def test_page_lists_environments_and_pythons_of_its_own_disk(visitor, settings, tmp_path):
-    settings.DATA_DIR = tmp_path
+def test_page_lists_environments_and_pythons_of_any_node(visitor):
     atlas, bora = make_node("atlas"), make_node("bora")
-    lies_here(atlas, tmp_path, "3.11.7", "3.12.4")
-    make_environment(tmp_path, requirements=["pandas<3", NAUGHTY])
-    shown = html(visitor, f"/nodes/{atlas.pk}/")
-    for said in ("3.11.7, 3.12.4", "Python 3.12.4", "pandas&lt;3", "01234567", "last used", "2.9 MB"):
+    told_by(bora, "3.11.7", "3.12.4", packages=f"pandas<3, {NAUGHTY}")
+    shown = html(visitor, f"/nodes/{bora.pk}/")
+    for said in ("3.11.7, 3.12.4", "Python 3.12.4", "pandas&lt;3", "01234567", "last used", "2.9 MB", "as it said"):
         assert said in shown
-    assert "pandas" not in text(visitor, f"/nodes/{bora.pk}/")
+    assert "<title>Node bora" in shown
+    assert "pandas" not in html(visitor, f"/nodes/{atlas.pk}/")
 
 
 def test_page_holds_only_its_own(visitor):

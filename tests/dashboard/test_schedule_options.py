@@ -13,6 +13,7 @@ from jobs.models import Instance, Job, Schedule
 from jobs.store.events import NewEvent, record
 from tests.dashboard.places import NAUGHTY
 from tests.dashboard.test_edit_job import make, save, shown
+from tests.dashboard.test_pages import text
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +100,22 @@ def test_preview_of_a_passed_moment_says_so(visitor):
 def test_preview_takes_the_minute_that_has_begun(visitor):
     now = timezone.now().replace(second=0, microsecond=0).isoformat()
     assert "Once, at" in preview(visitor, when="at", start_date=now, timezone="UTC")
+
+
+def test_preview_of_what_is_over_is_no_fault(visitor):
+    job = make(schedule_type="daily", schedule_expression="12:00")
+    Schedule.objects.filter(job=job).update(end_at=timezone.now() - timedelta(days=1), next_at=None)
+    stored = shown(visitor, job) | {"job": str(job.pk)}
+    assert "It will not fire again" in preview(visitor, **stored)
+    assert "would never fire" in preview(visitor, **stored | {"schedule_expression": "13:00"})
+
+
+def test_spread_fires_say_when_they_start(visitor):
+    job = make(schedule_type="daily", schedule_expression="12:00", jitter_seconds=600)
+    fires = visitor.get(f"/jobs/{job.pk}/").context["regions"]["schedule"][0][1].fires
+    assert all(timedelta(0) <= fire.starts_at - fire.at < timedelta(seconds=600) for fire in fires)
+    assert len({fire.starts_at - fire.at for fire in fires}) > 1
+    assert text(visitor, f"/jobs/{job.pk}/").count("starts ") >= len(fires)
 
 
 def test_preview_of_a_stored_job_knows_its_hash(visitor):

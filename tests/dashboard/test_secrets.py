@@ -67,6 +67,7 @@ def test_secret_in_use_stays_and_names_its_jobs(visitor, stripe):
     assert "Jobs are given it: nightly" in text(visitor, f"/secrets/{stripe.pk}/delete/")
     assert "nightly" in visitor.post(f"/secrets/{stripe.pk}/delete/").content.decode()
     assert "nightly as STRIPE" in text(visitor, "/secrets/")
+    assert "Jobs that are given it nightly as STRIPE" in text(visitor, f"/secrets/{stripe.pk}/")
 
 
 def test_missing_secret_is_a_missing_page(visitor):

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from jobs.core.packages import PackagesNeeded
-from jobs.execution.build import message_in
+from jobs.execution import build
+from jobs.execution.build import BuildFailed, message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
-from jobs.execution.installed import size_of
+from jobs.execution.installed import bytes_on_disk
 from jobs.execution.pythons import find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
@@ -54,11 +56,11 @@ def environments(data_dir, monkeypatch):
 class Asking:
     """Asks, and waits for the answer."""
 
-    def __init__(self, environments, name, *requirements, python=""):
+    def __init__(self, environments, name, *requirements, python="", before=None):
         self.environments, self.name = environments, name
         self.answered = threading.Event()
         needed = PackagesNeeded(python, requirements)
-        environments.prepare(name, lambda: needed, self.answered.set)
+        environments.prepare(name, lambda: needed, self.answered.set, before)
 
     def given(self, attempt="t"):
         assert self.answered.wait(60)
@@ -145,6 +147,67 @@ def test_a_failed_build_is_tried_anew_by_the_next(environments, wheels):
     environments.unprepare("one")
     make_wheel(wheels, "late", "1.0")
     assert Asking(environments, "one", "late").given().error == ""
+
+
+def test_what_failed_for_an_attempt_is_not_built_again_for_it(environments, monkeypatch):
+    """The packages of a script file that could not be installed were tried twice, the second time on its cores."""
+    builds = []
+
+    def fail(*given):
+        builds.append(given)
+        raise BuildFailed("no such package", ("said",))
+
+    monkeypatch.setattr(environments._builder, "make", fail)
+    first = Asking(environments, "job", "tiny").given()
+    again, other = Asking(environments, "attempt", "tiny", before=first), Asking(environments, "b", "x", before=first)
+    assert (again.given().error, again.given().log) == ("no such package", ("said",))
+    assert other.given().error
+    assert len(builds) == 2  # a file that says something else by now is tried
+
+
+def test_two_that_fail_together_are_both_told_all(environments):
+    both = [Asking(environments, name, "needy") for name in ("one", "two")]
+    assert [("absent" in asking.given().error, bool(asking.given().log)) for asking in both] == [(True, True)] * 2
+
+
+def test_packages_that_uv_cannot_read_are_fetched_anew(environments, monkeypatch, tmp_path):
+    """Empty files in uv's cache, as a power cut leaves them, failed each build until somebody removed it."""
+    (tmp_path / "uv").write_text(f"#!/bin/sh\necho $* >'{tmp_path}/said'\n")
+    (tmp_path / "uv").chmod(0o755)
+    monkeypatch.setattr(build, "uv", lambda: str(tmp_path / "uv"))
+    script = (
+        f"mkdir \"$0\"; test -e '{tmp_path}/said' || {{ echo 'error: Failed to deserialize cache entry'; exit 1; }}"
+    )
+    monkeypatch.setattr(environments._builder, "_commands", lambda *given: [["/bin/sh", "-c", script, str(given[2])]])
+    assert Asking(environments, "one", "tiny").given().error == ""
+    assert (tmp_path / "said").read_text() == "cache clean\n"
+
+
+def test_without_uv_a_build_says_so(environments, monkeypatch):
+    def missing():
+        raise FileNotFoundError("uv")
+
+    monkeypatch.setattr(build, "find_uv_bin", missing)
+    environments._builder._node_file.write_text("PATH=/nowhere\n")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(build, "PATH", "/nowhere")
+    said = "its packages could not be installed: uv cannot be started: No such file or directory"
+    assert Asking(environments, "one", "tiny").given().error == said
+
+
+def test_one_that_was_removed_meanwhile_is_given_to_nobody(environments):
+    """Runs that queued behind each other were all started in it, and lost, until none was left that waited for it."""
+    asking = Asking(environments, "one", "tiny")
+    shutil.rmtree(asking.given("a").directory)
+    assert environments.take("one", "b") is None
+    again = Asking(environments, "attempt", "tiny").given("b")
+    assert there(again)
+
+
+def test_all_that_was_removed_by_hand_is_made_anew(environments, monkeypatch):
+    monkeypatch.setattr(environments._builder, "_commands", lambda *given: [["/bin/mkdir", str(given[2])]])
+    shutil.rmtree(environments.folder.root)
+    assert Asking(environments, "one", "tiny").given().error == ""
 
 
 def test_a_python_that_is_not_there_says_which_are(environments):
@@ -256,7 +319,7 @@ def test_past_the_size_the_one_used_longest_ago_goes(environments):
     old, new = unused(environments), unused(environments, "two")
     age(old, 2)
     evict(environments)
-    environments._most_bytes = size_of(environments.folder.root) * 3 // 4
+    environments._most_bytes = bytes_on_disk(environments.folder.root) * 3 // 4
     evict(environments)
     assert (there(old), there(new)) == (False, True)
 

@@ -40,6 +40,14 @@ def test_leftovers_may_finish_within_the_grace(attempt):
     assert "tidy" in running.text
 
 
+def test_filter_of_the_output_takes_in_its_last_lines(attempt):
+    """TERM hit the filter of `exec > >(tee log)` before it had read what the job printed last."""
+    running = attempt('exec > >(while read -r line; do echo "got $line"; done); seq 300')
+    result = running.result()
+    assert running.text.split() == [word for number in range(1, 301) for word in ("got", str(number))]
+    assert (result.kind, result.descendants_ended) == ("success", 0)
+
+
 def test_leftover_that_holds_the_pipe_does_not_hang(attempt):
     running = attempt("(trap '' TERM; exec sleep 600) & sleep 0.1; echo last")
     assert running.result().kind == "success"

@@ -108,6 +108,13 @@ def test_job_runs_as_the_user_with_its_groups(attempt, open_folder):
 
 
 @only_root
+def test_user_may_open_its_output_by_name(attempt, open_folder):
+    """`echo done > /dev/stderr` was refused: the pipe was ours."""
+    text = run(attempt, "echo out > /dev/stdout; echo err > /dev/stderr", path=open_folder / "run", run_as=NOBODY)
+    assert sorted(text.split()) == ["err", "out"]
+
+
+@only_root
 def test_users_workspace_is_its_own_and_the_rest_is_closed(attempt, open_folder):
     body = (
         "#!/bin/sh\ntouch mine && stat -c %U . mine; head -2 $0 | tail -1 | cut -c 1-5\n"

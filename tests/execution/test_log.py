@@ -149,6 +149,19 @@ def test_cap_keeps_head_and_tail(rundir, written):
     assert log.tail(rundir.path, 7).data == b"000999\n"
 
 
+@pytest.mark.parametrize("segments", [1, 3, 4])
+def test_log_that_fits_its_cap_is_kept_whole(rundir, written, segments):
+    """A quarter of it went when the last segment began, which might stay empty."""
+    written(*((STDOUT, b"x" * 1024) for _ in range(5 * segments)), cap=20 * 1024)
+    assert log.segments(rundir.path)[0][0] == 0
+    assert len(log.read(rundir.path, limit=1 << 20).data) == 5 * segments * 1024
+
+
+def test_one_byte_over_the_cap_costs_one_segment(rundir, written):
+    written(*((STDOUT, b"x" * 1024) for _ in range(20)), (STDERR, b"y"), cap=20 * 1024)
+    assert log.segments(rundir.path) == [(0, 5120), (10240, 15360), (15360, 20480), (20480, 20481)]
+
+
 def test_gap_is_named_and_skipped(rundir, written):
     end(rundir, written(*((STDOUT, b"x" * 1000) for _ in range(200)), cap=16_384))
     head = log.read(rundir.path, limit=1 << 20)
@@ -161,7 +174,7 @@ def test_gap_is_named_and_skipped(rundir, written):
 def test_small_writes_do_not_grow_the_index_past_the_cap(rundir, written, monkeypatch):
     monkeypatch.setattr(logwriter, "SEGMENT_ENTRIES", 50)
     written(*((STDOUT if n % 2 else STDERR, b"x") for n in range(5000)), cap=20_000)
-    assert sum(file.stat().st_size for file in os.scandir(f"{rundir.path}/{LOG}")) <= 21_000
+    assert sum(file.stat().st_size for file in os.scandir(f"{rundir.path}/{LOG}")) <= 22_000
 
 
 def test_full_disk_loses_output_and_says_so(rundir, written, monkeypatch):

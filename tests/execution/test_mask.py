@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.execution.mask import FEW, MASK, Mask
+from jobs.execution.mask import LITTLE, MASK, Mask, forms_of
 
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN+bgkq/hkiG9w0\nBAQEFAASCBKcwggSjAgEA\n-----END PRIVATE KEY-----\n"
 VALUES = ["s3cr3t-value-123", "pass wörd/+?&'\"\\x", KEY, "cr3t-value-123-longer", "aabaab", "żółw-żółw"]
@@ -54,11 +54,55 @@ def test_streams_of_overlapping_values_agree(data, values):
     assert streamed(mask, [data[at : at + 1] for at in range(len(data))]) == mask.whole(data)
 
 
-@unhurried
-@given(st.lists(pieces, max_size=12).map(b"".join))
-def test_hundreds_of_secrets_find_what_few_do(data):
-    many = [*VALUES, *(f"{number:04}-no-such-value" for number in range(FEW))]
-    assert Mask(many).whole(data) == Mask(VALUES).whole(data)
+def naive(values: list[str], data: bytes) -> bytes:
+    """What lies under any form is one mask for all that overlap."""
+    forms = {form for value in values for form in forms_of(value) if form}
+    spans = sorted((at, at + len(form)) for form in forms for at in range(len(data)) if data.startswith(form, at))
+    told, end = b"", 0
+    for start, stop in spans:
+        if start >= end:
+            told += data[end:start] + MASK
+        end = max(end, stop)
+    return told + data[end:]
+
+
+def long_running(values: list[str]) -> Mask:
+    """One that looks for words, not for each form."""
+    mask = Mask(values)
+    mask._seen = LITTLE
+    return mask
+
+
+overlapping = st.text("ab", min_size=1, max_size=40) | st.text("ab\n+ż", min_size=1, max_size=9)
+values_and_data = st.lists(overlapping, min_size=1, max_size=6).flatmap(
+    lambda values: st.tuples(
+        st.just(values),
+        st.lists(st.sampled_from(values) | st.text("ab", max_size=5), max_size=8).map("".join).map(str.encode),
+    )
+)
+
+
+@settings(unhurried, max_examples=25)
+@given(values_and_data, st.lists(st.integers(0, 9999), max_size=9))
+def test_masks_are_where_a_naive_search_puts_them(both, places):
+    values, data = both
+    told = naive(values, data)
+    assert Mask(values).whole(data) == long_running(values).whole(data) == told
+    assert streamed(Mask(values), cut(data, places)) == streamed(long_running(values), cut(data, places)) == told
+
+
+@settings(unhurried, max_examples=30)
+@given(st.lists(pieces, max_size=12).map(b"".join), st.integers(8, 50))
+def test_hundreds_of_secrets_find_what_few_do(data, size):
+    many = [*VALUES, *(f"{number:04}-no-such-value".ljust(size, "-") for number in range(40))]
+    assert long_running(many).whole(data) == Mask(VALUES).whole(data)
+
+
+@pytest.mark.parametrize("begin", range(40))
+def test_words_find_a_value_wherever_it_lies(begin):
+    values = [f"{number:03}-some-value-of-a-secret" for number in range(60)]
+    told = long_running(values).whole(b"-" * begin + values[7].encode() + b"=")
+    assert told == b"-" * begin + MASK + b"="
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,13 @@ def test_endless_flood_is_cancelled(attempt):
     assert running.result().kind == "cancelled"
 
 
+def test_what_was_printed_before_the_end_is_told_before_it(attempt):
+    """The last words of a job that left processes came after the notice that it had ended."""
+    running = attempt("sleep 600 & head -c 60000 /dev/zero | tr '\\0' x; echo last")
+    assert running.result().kind == "success"
+    assert running.text.index("last\n[rota] the job has ended and left processes") == 60_000
+
+
 def test_carriage_returns_are_kept_raw(attempt):
     running = attempt("for i in 1 2 3; do printf '\\r%3d%%' $i; done; printf '\\nfinished\\n'")
     running.result()

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from jobs.execution.mask import Mask
 from jobs.execution.outputs import MOST_FILES, listed, open_output, settle
 from jobs.execution.rundir import RunDir
 
@@ -14,10 +15,10 @@ def left(tmp_path):
     return tmp_path / "output"
 
 
-def settled(folder, cap=1000):
+def settled(folder, cap=1000, secrets=()):
     said = []
     with RunDir(str(folder.parent)) as rundir:
-        settle(rundir, cap, said.append)
+        settle(rundir, cap, said.append, Mask(secrets))
     return said
 
 
@@ -48,6 +49,18 @@ def test_name_that_no_page_can_have_is_not_kept(left, name):
     assert said.isprintable()
     assert said.endswith("was not kept: control characters and bytes that are no UTF-8 make no name")
     assert not (left / os.fsdecode(name)).exists()
+
+
+@pytest.mark.parametrize("name", ["for-s3cr3t/pw", "plots/s3cr3t%2Fpw.txt"])
+def test_name_with_a_secret_is_not_kept(left, name):
+    """Page and API told it: only what is within a file is the job's own business."""
+    (left / name).parent.mkdir(exist_ok=True)
+    (left / name).write_text("1")
+    (left / "other").write_text("1")
+    [said] = settled(left, secrets=["s3cr3t/pw"])
+    assert "********" in said
+    assert said.endswith("was not kept: its name has a secret in it")
+    assert [one.name for one in listed(left.parent)] == ["other"]
 
 
 def test_folder_that_the_job_closed_counts(left):

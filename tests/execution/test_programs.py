@@ -1,12 +1,16 @@
 """Scripts, files and commands are run as documented; what cannot be started says why."""
 
+import errno
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from jobs.execution import moment
+from jobs.execution.program import Program, explain_exec, names_python
 from jobs.execution.rundir import WORK
+from jobs.execution.spawn import execute
 
 
 def test_script_runs_as_python_with_its_file_first(attempt):
@@ -26,6 +30,22 @@ def test_python_line_means_the_python_of_the_job(attempt):
     running = attempt("#!/usr/bin/env python3\nimport sys; print(sys.executable)", "script")
     running.result()
     assert running.text == f"{sys.executable}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "python"),
+    [
+        ("#!/usr/bin/env python3", True),
+        ("#! /opt/venv/bin/python -u", True),
+        ("#!/usr/bin/env -S A=1 python3.12 -u", True),
+        ("#!/bin/bash /opt/python/rc", False),
+        ("#!/usr/bin/env -S bash python", False),
+        ("#!/usr/bin/env ipython", False),
+        ("#!", False),
+    ],
+)
+def test_interpreter_alone_says_whether_it_is_python(line, python):
+    assert names_python(line) is python
 
 
 def test_python_file_on_the_node_is_run(attempt, tmp_path):
@@ -112,6 +132,37 @@ def test_directory_is_no_script(attempt, tmp_path):
     (folder := tmp_path / "folder.py").mkdir()
     assert rejected(attempt(str(folder), "script_path"), str(folder), "Is a directory (errno 21)")
     assert rejected(attempt(str(tmp_path), "script_path"), str(tmp_path), "Permission denied (errno 13)")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o700])
+def test_fifo_is_no_script(attempt, tmp_path, mode):
+    """It was opened, which waits for a writer: no time limit and no cancel ended that."""
+    os.mkfifo(fifo := tmp_path / "it.py", mode)
+    assert rejected(attempt(str(fifo), "script_path"), f"{fifo}: is a FIFO or a device, expected a file")
+
+
+def test_byte_order_mark_before_the_interpreter_is_named(attempt, tmp_path):
+    (file := tmp_path / "it").write_text("\ufeff#!/bin/sh\n")
+    file.chmod(0o755)
+    assert rejected(attempt(str(file), "script_path"), f"{file}: Exec format error", "begins with a byte order mark")
+
+
+def test_file_that_is_written_just_now_is_waited_for(monkeypatch):
+    busy = [OSError(errno.ETXTBSY, os.strerror(errno.ETXTBSY))]
+
+    def execve(*_):
+        raise busy.pop() if busy else KeyboardInterrupt
+
+    monkeypatch.setattr(os, "execve", execve)
+    with pytest.raises(KeyboardInterrupt):
+        execute(Program("/it", []), {})
+
+
+def test_file_that_stays_open_for_writing_is_named(attempt, tmp_path):
+    """The sentence said that /bin/sh was busy."""
+    error = OSError(errno.ETXTBSY, os.strerror(errno.ETXTBSY))
+    said = explain_exec(Program(str(tmp_path / "it"), []), error)
+    assert "it: Text file busy (errno 26); whoever has it open for writing" in str(said)
 
 
 def test_file_without_execute_bit_is_named(attempt, tmp_path):

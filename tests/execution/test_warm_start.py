@@ -104,6 +104,12 @@ def test_time_limit_ends_one_that_ignores_it(twice):
     assert (result.kind, result.signal, result.start_method) == ("timeout", signal.SIGKILL, "warm")
 
 
+def test_broken_words_of_a_warm_job_cost_it_nothing(twice):
+    """Its runner was lost: where C did not find the error of JSON, it raised another that nobody expects."""
+    result = twice.run("import sys\nprint('::rota result={bad')\nassert 'json.decoder' not in sys.modules", "warm")
+    assert (result.kind, result.start_method, result.error) == ("success", "warm", "")
+
+
 def test_cancel_ends_all_that_it_forked(node):
     ref = node.launch("import os, time\nfor _ in range(3): os.fork()\nos.setsid() if os.getsid(0) != os.getpid() else 0"
                       "\nos.write(1, b'ready\\n')\ntime.sleep(600)", kind="script")  # fmt: skip

@@ -141,6 +141,21 @@ def test_what_json_holds_to_be_the_same_comes_twice(items):
     assert "each once" in refusals({"x": items}, LISTS)["x"]
 
 
+@pytest.mark.parametrize(
+    ("value", "of", "fits"),
+    [(0.3, 0.1, True), (19.99, 0.01, True), (1e22, 0.1, True), (-4, 2, True), (0, 0.7, True), (1e308, 1e-308, True),
+     (0.35, 0.1, False), (3, 2, False), (2**53 + 1, 2.0, False)],
+)  # fmt: skip
+def test_multiples_are_of_what_is_written(value, of, fits):
+    """0.3 was refused as no multiple of 0.1, which it is not in binary."""
+    schema = {"properties": {"n": {"type": "number", "multipleOf": of}}}
+    if fits:
+        assert resolve(schema, {}, {"n": value}) == {"n": value}
+    else:
+        with pytest.raises(InvalidParameters, match="a multiple of"):
+            resolve(schema, {}, {"n": value})
+
+
 @pytest.mark.parametrize("items", [[1, True, "1", [1]], [{"a": 1}, {"a": 2}], [0, False, None, ""], []])
 def test_what_json_holds_apart_is_taken(items):
     assert resolve(LISTS, {}, {"x": items}) == {"x": items}

@@ -14,8 +14,8 @@ OURS = ("jobs", "dashboard", "scheduler_site")
 # What jobs.core may use of the standard library: no file, socket, process, thread, clock or chance of its own.
 PURE = {
     "__future__", "abc", "bisect", "calendar", "collections", "contextlib", "copy", "dataclasses", "datetime",
-    "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "importlib", "itertools", "json", "math",
-    "operator", "random", "re", "statistics", "string", "types", "typing", "uuid", "zoneinfo",
+    "decimal", "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "importlib", "itertools", "json",
+    "math", "operator", "random", "re", "statistics", "string", "types", "typing", "uuid", "zoneinfo",
 }  # fmt: skip
 CLOCK_CALLS = {"now", "utcnow", "today", "time", "monotonic", "perf_counter"}
 

@@ -23,9 +23,11 @@ class Answers:
 
     def __init__(self):
         self.asked, self.given, self.used = {}, {}, []
+        self.before = None
 
-    def prepare(self, name, read, told):
+    def prepare(self, name, read, told, before=None):
         self.asked[name] = (read, told)
+        self.before = before
 
     def unprepare(self, name):
         self.asked.pop(name, None)
@@ -109,6 +111,12 @@ def test_a_file_is_read_again_right_before_its_start(preparing, environments, la
     environments.answer("attempt:t1", Given("/new"))
     assert [one.environment for one in launched] == ["/new"]
     assert environments.asked == {}
+
+
+def test_what_failed_before_is_known_when_the_file_is_read_again(preparing, environments):
+    environments.given["key"] = Given(error="no such package", key="k1")
+    preparing.launch(launch(Declared("key", path="/script.py")))
+    assert environments.before == environments.given["key"]
 
 
 @pytest.mark.parametrize(("key", "log"), [("k1", ("built",)), ("k2", ())])

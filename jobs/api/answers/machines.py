@@ -30,6 +30,16 @@ class SystemResources(ResourcesAnswer):
     nodes: list[NodeResources]
 
 
+class EnvironmentThere(Schema):
+    environment: str
+    python_version: str
+    packages: str
+    size_bytes: int
+    built_at: Moment
+    used_at: Moment
+    in_use: bool
+
+
 class NodeHealth(Schema):
     node_id: int
     node: str
@@ -44,6 +54,8 @@ class NodeHealth(Schema):
     drained_by: str
     notices: list[str]
     pythons: list[str]
+    environments: list[EnvironmentThere]
+    equipment_told_at: Moment | None
 
 
 class DrainAnswer(Schema):

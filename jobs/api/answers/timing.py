@@ -69,6 +69,7 @@ class CalendarAnswer(Schema):
     description: str
     closures: list[Closed]
     used_by: int
+    revision: str
     updated_at: Moment
 
 

@@ -26,6 +26,7 @@ export class LineView {
     this.line = null;
     this.number = 0;
     this.returned = false;
+    this.back = 0; // characters that what comes next is written over
     this.cut = 0;
   }
 
@@ -85,16 +86,37 @@ export class LineView {
   writePiece(piece) {
     this.sequences.read(piece).split("\r").forEach((part, index) => {
       if (index) this.returned = true;
-      if (!part) return;
-      if (this.returned) this.clearLine();
-      this.append(part);
+      part.split("\b").forEach((text, steps) => {
+        if (steps) this.back += 1;
+        if (text) this.append(text);
+      });
     });
+  }
+
+  stepBack() {
+    const hidden = Math.min(this.back, this.cut);
+    this.cut -= hidden;
+    let left = this.line ? this.back - hidden : 0;
+    this.back = 0;
+    while (left > 0 && this.body.lastChild) {
+      const piece = this.body.lastChild;
+      const characters = Array.from(piece.textContent);
+      const kept = characters.slice(0, Math.max(0, characters.length - left)).join("");
+      const gone = piece.textContent.length - kept.length;
+      left -= characters.length;
+      this.lengths[this.lengths.length - 1] -= gone;
+      this.total -= gone;
+      if (kept) lastText(piece).data = kept;
+      else piece.remove();
+    }
   }
 
   append(text) {
     this.fragments = [];
     this.ansi.ansi_to_html(text);
-    if (!this.fragments.length) return;
+    if (!this.fragments.length) return; // a colour alone writes over nothing
+    if (this.returned) this.clearLine();
+    if (this.back) this.stepBack();
     this.startLine();
     if (this.stream === STDERR || this.stream === NOTICE) this.line.dataset.stream = this.stream;
     for (const fragment of this.fragments) {
@@ -136,6 +158,7 @@ export class LineView {
 
   clearLine() {
     this.returned = false;
+    this.back = 0;
     this.cut = 0;
     if (!this.line) return;
     this.body.replaceChildren();
@@ -151,6 +174,7 @@ export class LineView {
     this.sequences.endLine();
     this.line = null;
     this.returned = false;
+    this.back = 0;
     this.cut = 0;
   }
 
@@ -195,6 +219,11 @@ export class LineView {
     if (which === "earlier") this.element.prepend(note);
     else this.element.append(note);
   }
+}
+
+// A piece is a text, or one inside the elements that colour it.
+function lastText(piece) {
+  return piece.nodeType === Node.TEXT_NODE ? piece : lastText(piece.lastChild);
 }
 
 function count(text) {

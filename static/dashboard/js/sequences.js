@@ -2,6 +2,7 @@
 // and the like are left out. ansi_up alone shows some of these as text, and looks through an endless one again and again.
 const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/g;
 const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)?$/;
+const NO_TEXT = /[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f]/g; // a bell, a NUL: written over nothing, and of no width
 const LONGEST = 4096; // what is longer is none
 
 export class Sequences {
@@ -12,7 +13,7 @@ export class Sequences {
     const text = this.held + piece;
     const end = text.length - unfinished(text.slice(-LONGEST)).length;
     this.held = text.slice(end);
-    return text.slice(0, end).replace(SEQUENCE, meaning).replace(/\x1b(?!\[[\d;]*m)/g, "");
+    return text.slice(0, end).replace(SEQUENCE, meaning).replace(/\x1b(?!\[[\d;]*m)/g, "").replace(NO_TEXT, "");
   }
 
   // Nothing reaches over the end of a line.

@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import ctypes
 import logging
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from django.conf import settings
 
@@ -302,9 +304,11 @@ async def async_hogs(path: str) -> None:
 
 @job(model="thread")
 def thread_in_thread() -> None:
-    inner = threading.Thread(target=print, args=("nobody's line",))
+    inner = threading.Thread(target=print, args=("from a thread of its own",))
     inner.start()
     inner.join()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(print, "from a pool")
 
 
 @job
@@ -329,4 +333,83 @@ def pooled_segfaults(path: str) -> None:
     """When it is told to end."""
     signal.signal(signal.SIGTERM, lambda *_: ctypes.string_at(0))
     print("waiting", flush=True)
+    wait_here_for(path)
+
+
+SLEEP = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+DEAF = ["sh", "-c", "trap '' TERM; sleep 60 & wait"]
+
+
+def fork_twice() -> int:
+    """A daemon as books have it."""
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if (pid := os.fork()) == 0:
+            time.sleep(FOREVER)
+        os.write(write, str(pid).encode())
+        os._exit(0)
+    return int(os.read(read, 20))
+
+
+def multiprocess(method: str) -> int:
+    process = multiprocessing.get_context(method).Process(target=time.sleep, args=(FOREVER,))
+    process.start()
+    return process.pid
+
+
+def by_a_thread() -> int:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: subprocess.Popen(["sleep", "60"]).pid).result()
+
+
+def leave_alone() -> int:
+    """Nothing is left by which it is known but what it descends from."""
+    command = "setsid sh -c 'echo $$; exec sleep 60' & exec sleep 60"
+    return int(subprocess.Popen(["sh", "-c", command], env={"PATH": os.environ["PATH"]}, stdout=-1).stdout.readline())
+
+
+def orphan() -> int:
+    """Not even that."""
+    command = "env -i setsid sh -c 'echo $$; exec sleep 60 >/dev/null' &"
+    return int(subprocess.run(["sh", "-c", command], stdout=-1, check=True).stdout.split()[0])
+
+
+WAYS = {
+    "subprocess": lambda: subprocess.Popen(["sleep", "60"]).pid,
+    "deaf": lambda: subprocess.Popen(DEAF, start_new_session=True).pid,
+    "posix_spawn": lambda: os.posix_spawn("/bin/sleep", ["sleep", "60"], {}),
+    "fork": lambda: os.fork() or time.sleep(FOREVER),
+    "fork twice": fork_twice,
+    "multiprocessing fork": lambda: multiprocess("fork"),
+    "multiprocessing spawn": lambda: multiprocess("spawn"),
+    "multiprocessing forkserver": lambda: multiprocess("forkserver"),
+    "thread": by_a_thread,
+    "alone": leave_alone,
+    "orphan": orphan,
+}
+
+
+def start_all(ways: list[str]) -> None:
+    for way in ways:
+        print(WAYS[way](), flush=True)
+    print("waiting", flush=True)
+
+
+@job(model="thread")
+def thread_leaves(ways: list[str], path: str) -> None:
+    start_all(ways)
+    wait_here_for(path)
+
+
+@job
+async def async_leaves(ways: list[str], path: str) -> None:
+    print((await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)).pid)
+    await asyncio.to_thread(start_all, ways)
+    await wait_for(path)
+
+
+@job(model="process", pooled=True)
+def pooled_leaves_all(ways: list[str], path: str) -> None:
+    start_all(ways)
     wait_here_for(path)
