@@ -50,6 +50,7 @@ def context_of(values: dict[str, Any]) -> Context:
         values,
         cancelled,
         lambda done, text: write(os.environ["ROTA_PROGRESS_FILE"], f"{done} text={text}"),
+        lambda: Path(os.environ["ROTA_OUTPUT"]),
         lambda: listen(cancelled),
         json.loads(Path(file).read_text("utf-8")) if (file := os.environ.get("ROTA_UPSTREAM_RESULTS")) else {},
     )

@@ -6,7 +6,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from jobs.embedded.cancellation import CancellationToken
@@ -46,9 +47,9 @@ class Cancelled(CancellationToken):
 
 class Context:
     """`attempt`: 1 for the first try. `parameters`: the values of this run, complete. `upstream_results`: what the jobs
-    that it waits for gave, by their names, as JSON has it; none without such. `cancelled`: truthy from the
-    moment at which it is to end; `cancelled.wait(seconds)` sleeps until then at most, `await cancelled` on a loop,
-    `cancelled.check()` raises.
+    that it waits for gave, by their names, as JSON has it; none without such. `output`: a folder whose files are kept.
+    `cancelled`: truthy from the moment at which it is to end; `cancelled.wait(seconds)` sleeps until then at most,
+    `await cancelled` on a loop, `cancelled.check()` raises.
     """
 
     def __init__(
@@ -58,16 +59,20 @@ class Context:
         parameters: Mapping[str, Any],
         cancelled: Cancelled,
         tell: Callable[[float, str], None],
+        output: Callable[[], Path],
         listen: Callable[[], None] = lambda: None,
         upstream_results: Mapping[str, Any] | None = None,
     ) -> None:
-        """listen: called when it is first asked whether it is cancelled."""
+        """output: makes the folder, called when it is first asked for. listen: called when it is first asked whether it
+        is cancelled.
+        """
         self.instance_id = instance_id
         self.attempt = attempt
         self.parameters = dict(parameters)
         self.upstream_results = dict(upstream_results or {})
         self._cancelled = cancelled
         self._tell = tell
+        self._make_output = output
         self._listen: Callable[[], None] | None = listen
 
     @property
@@ -76,6 +81,10 @@ class Context:
             listen, self._listen = self._listen, None
             listen()
         return self._cancelled
+
+    @cached_property
+    def output(self) -> Path:
+        return self._make_output()
 
     def progress(self, done: float, text: str = "") -> None:
         """How far it is, from 0 to 1, and in words; as often as you like. Raises ValueError for another number."""

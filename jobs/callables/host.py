@@ -71,7 +71,7 @@ class Host:
     # --- start ---
 
     def _start(self, token: str, path: str) -> None:
-        hosted = taken(self._link, token, path)
+        hosted = taken(self._link, token, path, self._ask_to_end)
         if hosted is None:
             return
         self._attempts[token] = hosted

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from jobs.callables.answers import Answer
 from jobs.callables.context import Cancelled, Context
-from jobs.execution import claim, moment
+from jobs.callables.errors import JobCancelled
+from jobs.callables.given import output_in, parameters_in, upstreams_in
+from jobs.execution import claim, moment, outputs
+from jobs.execution.diskuse import DiskUse
 from jobs.execution.logwriter import STDERR, STDOUT, LogWriter
 from jobs.execution.markers import WRITE_SECONDS, Markers, Progress
-from jobs.execution.rundir import CANCEL, PARAMETERS, RESULT, SPEC, STARTED, UPSTREAMS, BrokenFileError, RunDir
+from jobs.execution.mask import Mask
+from jobs.execution.rundir import CANCEL, RESULT, STARTED, BrokenFileError, RunDir
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.verdict import EndedByUs
 
 MOST_OPEN_BYTES = 8192  # of a line that has no end yet
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+LOOK_SECONDS = 1.0  # at what it has put into its folder
 WAITING, RUNNING, ENDED = "waiting", "running", "ended"
 
 
 class Hosted:
     """Made by `take`. `cancelled` is set when it is asked to end. `ending`: why it was, if it was. `ticks`: when it was
     begun, as /proc tells that of processes. `later`: the host's way to have something called in so many seconds.
+    `end_early`: its way to end this one.
     """
 
     def __init__(self, rundir: RunDir, spec: Spec, claim_fd: int) -> None:
@@ -50,7 +56,9 @@ class Hosted:
         self._open = {STDOUT: b"", STDERR: b""}
         self._closed = False
         self._told_late = False
+        self._disk_use = DiskUse(rundir, spec.output_cap_bytes, 0, self.notice)
         self.later: Callable[[float, Callable[[], None]], None] = lambda _seconds, _action: None
+        self.end_early: Callable[[EndedByUs], None] = lambda _why: None
 
     @property
     def token(self) -> str:
@@ -64,7 +72,13 @@ class Hosted:
         spec = self.spec
         given = upstreams_in(self._rundir)
         return Context(
-            spec.instance_id, spec.attempt, parameters, self.cancelled, self.progress, upstream_results=given
+            spec.instance_id,
+            spec.attempt,
+            parameters,
+            self.cancelled,
+            self.progress,
+            self.output,
+            upstream_results=given,
         )
 
     # --- its course ---
@@ -175,6 +189,27 @@ class Hosted:
             if not self._closed:
                 self._markers.write()
 
+    def output(self) -> Path:
+        """The folder of what is kept, made now."""
+        with self._lock:
+            if self._closed:
+                raise JobCancelled("no file is kept any more: the attempt is over")
+            self.watch_output()
+            return output_in(self._rundir)
+
+    def watch_output(self) -> None:
+        """It may write into its folder from now on: end it before it fills the disk."""
+        self.later(LOOK_SECONDS, self._look_at_output)
+
+    def _look_at_output(self) -> None:
+        with self._lock:
+            passed = None if self._state is ENDED else self._disk_use.look(time.monotonic())
+        if passed:
+            self.notice(passed.why)
+            self.end_early(EndedByUs(passed.kind, passed.error))
+        elif self._state is not ENDED:
+            self.watch_output()
+
     def tell_started(self, pid: int) -> None:
         """For a recovery; the disk may refuse it."""
         own = process(pid)
@@ -197,8 +232,7 @@ class Hosted:
             for sentence in filter(None, (answer.notice, answer.error if self.started_at is None else "")):
                 self._log.notice(sentence)
             self._markers.end()
-            self._log.close()
-            self._closed = True
+            self._close_log()
         result = self._record(answer, **facts)
         self.close()
         return result
@@ -213,9 +247,13 @@ class Hosted:
         with self._lock:
             for stream in self._open:
                 self.flush(stream)
-            self._log.close()
-            self._closed = True
+            self._close_log()
         self.close()
+
+    def _close_log(self) -> None:
+        outputs.settle(self._rundir, self.spec.output_cap_bytes, self._log.notice, Mask(()))
+        self._log.close()
+        self._closed = True
 
     def _record(self, answer: Answer, **facts: Any) -> Result:
         log = {"bytes": self._log.end, "lost_bytes": self._log.lost_bytes, "error": self._log.error}
@@ -246,37 +284,3 @@ class Hosted:
         self._log.let_go()
         os.close(self._claim)
         self._rundir.close()
-
-
-def parameters_in(rundir: RunDir) -> dict[str, Any]:
-    return read(rundir, PARAMETERS)
-
-
-def upstreams_in(rundir: RunDir) -> dict[str, Any]:
-    return read(rundir, UPSTREAMS) if rundir.has(UPSTREAMS) else {}
-
-
-def read(rundir: RunDir, name: str) -> dict[str, Any]:
-    """OSError or ValueError if it cannot be read."""
-    with os.fdopen(rundir.open(name, os.O_RDONLY), "rb") as file:
-        return dict(json.load(file))
-
-
-def take(path: str) -> Hosted | None:
-    """Claim the attempt in `path`; None if it is not ours (any more). OSError or ValueError if that cannot be done."""
-    try:
-        rundir = RunDir(path)
-    except FileNotFoundError:
-        return None
-    claimed = None
-    try:
-        claimed = claim.claim_as_runner(rundir)
-        if claimed is not None:
-            return Hosted(rundir, Spec.from_json(rundir.read_json(SPEC) or {}), claimed)
-    except (OSError, ValueError):
-        if claimed is not None:
-            os.close(claimed)
-        rundir.close()
-        raise
-    rundir.close()
-    return None

@@ -53,7 +53,7 @@ class Pool:
     # --- start ---
 
     def _start(self, token: str, path: str) -> None:
-        hosted = taken(self._link, token, path)
+        hosted = taken(self._link, token, path, self._ask_to_end)
         if hosted is None:
             return
         if why := hosted.why_not():
@@ -123,6 +123,8 @@ class Pool:
                 self._link.no_longer(worker.channel.fileno())
         elif hosted and "progress" in message:
             hosted.progress(*message["progress"])
+        elif hosted and "output" in message:
+            hosted.watch_output()
         elif hosted:
             answer, seconds, leaves = Answer(*message["answer"]), message["cpu_seconds"], message["leaves"]
             self._drain(worker)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -10,9 +11,11 @@ from typing import Any
 from jobs.callables import registry
 from jobs.callables.answers import Answer, named, rejected
 from jobs.callables.context import Context
-from jobs.callables.hosted import Hosted, take
+from jobs.callables.hosted import Hosted
 from jobs.callables.link import Link
-from jobs.execution.spec import Result
+from jobs.execution import claim
+from jobs.execution.rundir import SPEC, RunDir
+from jobs.execution.spec import Result, Spec
 from jobs.execution.verdict import EndedByUs
 
 Call = Callable[[], Any]
@@ -20,8 +23,10 @@ STOP_SECONDS = 2.0  # for what ends when it is asked to
 STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
 
 
-def taken(link: Link, token: str, path: str) -> Hosted | None:
-    """The attempt in `path`, claimed; None if it cannot be had, which the service is told."""
+def taken(link: Link, token: str, path: str, end: Callable[[str, EndedByUs], None]) -> Hosted | None:
+    """The attempt in `path`, claimed; None if it cannot be had, which the service is told. end: has it end
+    early, by its token.
+    """
     try:
         hosted = take(path)
     except (OSError, ValueError) as error:
@@ -32,8 +37,28 @@ def taken(link: Link, token: str, path: str) -> Hosted | None:
     if hosted is None:
         link.send(returned=token)
         return None
-    hosted.later = link.later
+    hosted.later, hosted.end_early = link.later, partial(end, token)
     return hosted
+
+
+def take(path: str) -> Hosted | None:
+    """Claim the attempt in `path`; None if it is not ours (any more). OSError or ValueError if that cannot be done."""
+    try:
+        rundir = RunDir(path)
+    except FileNotFoundError:
+        return None
+    claimed = None
+    try:
+        claimed = claim.claim_as_runner(rundir)
+        if claimed is not None:
+            return Hosted(rundir, Spec.from_json(rundir.read_json(SPEC) or {}), claimed)
+    except (OSError, ValueError):
+        if claimed is not None:
+            os.close(claimed)
+        rundir.close()
+        raise
+    rundir.close()
+    return None
 
 
 def call_of(name: str, read: Callable[[], dict[str, Any]], make: Callable[[dict[str, Any]], Context]) -> Call | Answer:

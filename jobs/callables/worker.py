@@ -14,12 +14,13 @@ import sys
 import threading
 import traceback
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 from jobs.callables import process
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.context import Cancelled, Context
-from jobs.callables.hosted import parameters_in, upstreams_in
+from jobs.callables.given import output_in, parameters_in, upstreams_in
 from jobs.callables.taking import call_of
 from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.spawn import (
@@ -102,9 +103,13 @@ def called(spec: Spec, rundir: RunDir, channel: socket.socket, place: Place) -> 
         """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
         signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
 
+    def output() -> Path:
+        channel.send(json.dumps({"output": True}).encode())
+        return output_in(rundir)
+
     def context(values: dict[str, Any]) -> Context:
         given = upstreams_in(rundir)
-        return Context(spec.instance_id, spec.attempt, values, cancelled, tell, listen, given)
+        return Context(spec.instance_id, spec.attempt, values, cancelled, tell, output, listen, given)
 
     began = seconds_used()
     process.fresh_connections()

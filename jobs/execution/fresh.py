@@ -33,7 +33,7 @@ LIBC.fopen.restype = ctypes.c_void_p
 
 class Seen(NamedTuple):
     """`main`: what `__main__` begins with; `path`: sys.path without a script's folder; `shape`: the variables that the
-    interpreter was begun with.
+    interpreter was begun with; `logging`: the module, which counts from when it was loaded.
     """
 
     main: dict[str, Any]
@@ -41,6 +41,7 @@ class Seen(NamedTuple):
     filters: list[Any]
     shape: dict[str, str]
     shelf: Shelf
+    logging: Any = None
 
 
 seen: Seen | None = None  # only in a warm launcher and its children
@@ -53,7 +54,7 @@ def note(path: list[str], shelf: Shelf) -> None:
     main = {name: value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("__")}
     for folder in [one for one in sys.path_importer_cache if not one.startswith(tuple(path[1:]))]:
         del sys.path_importer_cache[folder]
-    seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf)
+    seen = Seen(main, path[1:], list(_warnings.filters), shape_of(os.environ), shelf, sys.modules.get("logging"))
 
 
 def end_here() -> None:
@@ -125,6 +126,8 @@ def become(program: Program, env: Mapping[str, str], told: int) -> tuple[object,
     open_streams(unbuffered=bool(env.get("PYTHONUNBUFFERED")))
     sys.argv, sys.orig_argv = [path], list(program.argv)
     sys.path[:] = [os.path.dirname(os.path.realpath(path)), *seen.path]  # noqa: PTH120 pathlib costs start-up
+    if seen.logging:
+        seen.logging._startTime = time.time()
     _warnings.filters[:] = seen.filters
     _warnings._filters_mutated()  # type: ignore[attr-defined]  # what the module warnings calls too
     seen.shelf.hide()

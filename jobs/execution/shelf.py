@@ -29,6 +29,12 @@ STATIC_LOADERS = (machinery.BuiltinImporter, machinery.FrozenImporter)
 LOADERS = (*STATIC_LOADERS, files.SourceFileLoader, files.ExtensionFileLoader)
 
 
+def unseen(step: "Any") -> "Step":
+    """As a step of Python's own import, which it leaves out of the tracebacks of errors that come of it."""
+    step.__code__ = step.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+    return step  # type: ignore[no-any-return]  # it is what was given
+
+
 class Recorder:
     """From its making to `shelf()`: takes down what every module does that is loaded."""
 
@@ -131,7 +137,7 @@ class Shelf:
         for name in self.bare & sys.modules.keys() - {"sys", "builtins", "__main__"}:
             self._given[name] = (sys.modules[name], len(vars(sys.modules[name])))
         for loader in LOADERS:
-            patch(loader, self._creating(loader.create_module), self._executing(loader.exec_module))
+            patch(loader, self._creating(loader.create_module), loader.exec_module)
 
     def _note_packages(self) -> None:
         modules = {**sys.modules, **{name: book.module for name, book in self._books.items()}}
@@ -160,26 +166,20 @@ class Shelf:
 
     def _creating(self, create: "Step") -> "Step":
         def creating(*args: "Any") -> "Any":
-            book = self._books.get(args[-1].name)
-            if book and book.stamp == state(args[-1].origin):
+            spec = args[-1]
+            book = self._books.get(spec.name)
+            if book and book.stamp == state(spec.origin) and spec.loader in (args[0], *STATIC_LOADERS):
+                spec.loader = Giver(spec.loader, book, self._give)
                 return book.module
             return create(*args)
 
-        return creating
-
-    def _executing(self, execute: "Step") -> "Step":
-        def executing(*args: "Any") -> "Any":
-            module = args[-1]
-            book = self._books.get(module.__spec__.name)
-            if book is None or book.module is not module or not self._give(book):
-                execute(*args)
-
-        return executing
+        return unseen(creating)
 
     def _give(self, book: Book) -> bool:
         """Do again what it did when it was run. False if it would get other modules today."""
         name = book.module.__spec__.name
-        del self._books[name]  # a reload is one
+        if self._books.pop(name, None) is not book:  # it was given already: only once, since a reload is one
+            return False
         self._given[name] = (book.module, book.size)
         self._give_at_once(book)
         for needed in book.needs:
@@ -214,6 +214,26 @@ class Shelf:
             vars(book.module).update(book.others)
         for function, args, keywords in book.at_exit:
             self._register(function, *args, **keywords)
+
+
+class Giver:
+    """Stands in for the loader of one module while that is given. Those of all others go on without us: a frame of ours
+    below them would be in every traceback of what they raise, and take their warnings upon itself.
+    """
+
+    def __init__(self, loader: "Any", book: Book, give: "Callable[[Book], bool]") -> None:
+        self._loader = loader
+        self._book = book
+        self._give = give
+
+    def create_module(self, _spec: object) -> "Any":
+        return self._book.module
+
+    @unseen
+    def exec_module(self, module: "Any") -> None:
+        module.__spec__.loader = self._loader
+        if not self._give(self._book):
+            self._loader.exec_module(module)
 
 
 def attribute_of(name: str, module: object) -> "tuple[dict[str, Any], str] | None":

@@ -18,14 +18,14 @@ class HostingNode(Node):
 
     number = 0
 
-    def run(self, name, /, *, timeout_seconds=None, grace=5.0, start="auto", upstream="", **parameters):
+    def run(self, name, /, *, timeout_seconds=None, grace=5.0, start="auto", upstream="", keeps=1 << 20, **parameters):
         model = name.partition("_")[0]
         HostingNode.number += 1
         return self.launch(
             f"{SHOP}.{name}", HostingNode.number, kind="callable", parameters=parameters,
             model="process" if model == "pooled" else model, pooled=model == "pooled",
             timeout_seconds=timeout_seconds, kill_grace_seconds=grace, run=RunOptions(start=start),
-            upstream_results=upstream,
+            upstream_results=upstream, output_cap_bytes=keeps,
         )  # fmt: skip
 
     def waits(self, name, path=None, **more):

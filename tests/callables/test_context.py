@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from jobs.callables.errors import JobCancelled
 
 def context(told=None, **more):
     told = [] if told is None else told
-    return Context(7, 2, {"a": 1}, Cancelled(), lambda *said: told.append(said), **more)
+    return Context(7, 2, {"a": 1}, Cancelled(), lambda *said: told.append(said), Path, **more)
 
 
 def test_it_knows_its_run():

@@ -242,6 +242,8 @@ open('never-closed', 'w')
 import logging
 logging.basicConfig(format='%(filename)s %(funcName)s %(message)s')
 logging.error('x')
+import psutil
+print(psutil.Process().create_time() < logging._startTime + 2)
 """,
 }
 
@@ -317,6 +319,42 @@ print(pickle.loads(pickle.dumps(re.compile('a'))), re.Pattern in copyreg.dispatc
     "site_packages": """
 import sys, django, psutil
 print(django.VERSION, psutil.__name__, sys.modules['django'].__spec__.origin)
+""",
+    "import_fails": """
+import traceback
+for name in ('raises', 'lacks', 'broken', 'circle'):
+    try: __import__(name)
+    except Exception: traceback.print_exc()
+import raises
+### raises.py
+def f(): raise KeyError('x')
+f()
+### lacks.py
+import no_such_module_at_all
+### broken.py
+def f(:
+### circle.py
+import circle_too
+### circle_too.py
+from circle import nothing
+""",
+    "import_warns": """
+import old, cgi
+### old.py
+import warnings
+warnings.warn('for who imports it', DeprecationWarning, stacklevel=2)
+warnings.warn('beyond', stacklevel=3)
+import sys; print(sys._getframe(1).f_code.co_name, sys._getframe(3).f_code.co_name)
+""",
+    "import_by_hand": """
+import importlib.util, sys
+spec = importlib.util.find_spec('json'); one = importlib.util.module_from_spec(spec)
+two = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(one); spec.loader.exec_module(two)
+print(one.loads('1'), two.loads('2'), 'json' in sys.modules, type(spec.loader), type(one.__spec__.loader))
+spec = importlib.util.find_spec('csv'); spec.loader = importlib.util.LazyLoader(spec.loader)
+sys.modules['csv'] = lazy = importlib.util.module_from_spec(spec); spec.loader.exec_module(lazy)
+print(type(lazy), lazy.reader, type(lazy))
 """,
     "runpy": """
 import runpy, sys

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from django.conf import settings
 
@@ -407,6 +408,52 @@ async def async_leaves(ways: list[str], path: str) -> None:
     print((await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)).pid)
     await asyncio.to_thread(start_all, ways)
     await wait_for(path)
+
+
+def keep(output: Path, path: str) -> None:
+    (output / "rows.csv").write_text("1,2")
+    (output / "large").write_bytes(bytes(3000))
+    print("waiting", flush=True)
+    if path:
+        wait_here_for(path)
+
+
+@job
+async def async_keeps(context: object, path: str = "") -> None:
+    await asyncio.to_thread(keep, context.output, path)
+
+
+@job(model="thread")
+def thread_keeps(context: object, path: str = "") -> None:
+    keep(context.output, path)
+
+
+@job(model="process", pooled=True)
+def pooled_keeps(context: object, path: str = "") -> None:
+    keep(context.output, path)
+
+
+def flood(output: Path) -> None:
+    with (output / "flood").open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 120 << 20)
+    print("waiting", flush=True)
+
+
+@job
+async def async_floods(context: object) -> None:
+    flood(context.output)
+    await asyncio.sleep(FOREVER)
+
+
+@job(model="process", pooled=True)
+def pooled_floods(context: object) -> None:
+    flood(context.output)
+    time.sleep(FOREVER)
+
+
+@job(model="process")
+def process_keeps(context: object, path: str = "") -> None:
+    keep(context.output, path)
 
 
 @job(model="process", pooled=True)
