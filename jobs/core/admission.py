@@ -120,6 +120,8 @@ class _Pass:
                 heapq.heappop(firsts)
             else:
                 heapq.heapreplace(firsts, (following, at))
+        for kind in kinds:
+            kind.queue.close()
         self._result.startable = len(ready) - self._stuck - len(self._result.starts)
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.

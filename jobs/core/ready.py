@@ -8,7 +8,7 @@ ended: were it a kind of its own, a pass would cost by the number of jobs.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
@@ -43,9 +43,10 @@ class Group:
         self.needs = needs
         self.heap: list[Place] = []
         self.dead: set[Place] = set()
+        self._looked_at: list[Place] = []
 
     def __len__(self) -> int:
-        return len(self.heap) - len(self.dead)
+        return len(self.heap) + len(self._looked_at) - len(self.dead)
 
     def add(self, place: Place) -> None:
         if place in self.dead:
@@ -56,7 +57,9 @@ class Group:
     def remove(self, place: Place) -> None:
         self.dead.add(place)
         if len(self.heap) > SMALL and len(self.dead) > len(self):
-            self.heap, self.dead = sorted(set(self.heap) - self.dead), set()
+            self.heap = sorted(set(self.heap) - self.dead)
+            self._looked_at = [one for one in self._looked_at if one not in self.dead]
+            self.dead = set()
 
     def first(self) -> Place:
         """Of a group that has somebody."""
@@ -64,16 +67,27 @@ class Group:
             self.dead.remove(heapq.heappop(self.heap))
         return self.heap[0]
 
-    def in_order(self) -> Iterator[Place]:
-        """One after another, for as many as are asked for. Nobody may be added meanwhile; who came may be removed."""
-        heap, dead = self.heap, self.dead  # which belong together: a removal may begin both anew
-        ahead = [(heap[0], 0)]
-        while ahead:
-            place, at = heapq.heappop(ahead)
-            if place not in dead:
-                yield place
-            for below in range(2 * at + 1, min(2 * at + 3, len(heap))):
-                heapq.heappush(ahead, (heap[below], below))
+    def in_order(self) -> Generator[Place, None, None]:
+        """One after another, for as many as are asked for; who has come may be removed. Close it before the next.
+
+        They leave the heap and come back at the end, all but the dead: in it, the dead between those that are looked at
+        would be passed over at each pass anew.
+        """
+        try:
+            while self.heap:
+                place = heapq.heappop(self.heap)
+                if place in self.dead:
+                    self.dead.remove(place)
+                else:
+                    self._looked_at.append(place)
+                    yield place
+        finally:
+            looked_at, self._looked_at = self._looked_at, []
+            for place in looked_at:
+                if place in self.dead:
+                    self.dead.remove(place)
+                else:
+                    heapq.heappush(self.heap, place)
 
 
 class ReadySet:

@@ -14,7 +14,8 @@ from jobs.core.inputs import InstanceSeen, JobChanged, LimitsChanged, ScheduleCh
 from jobs.core.limits import Rate
 from jobs.core.order import ByPriority
 from jobs.core.policies import FirePolicy, Overlap
-from jobs.core.records import Instance, Job
+from jobs.core.ready import Group, Needs
+from jobs.core.records import Demand, Instance, Job
 from jobs.core.states import Status
 from jobs.core.triggers import FixedRate
 
@@ -66,3 +67,23 @@ def test_one_more_costs_the_same_however_many_wait():
         one = Instance(9999, 1, Status.QUEUED, NOW, NOW, queued_at=NOW, order_key=9999)
         costs.append(lines_run(lambda: engine.step(NOW, [InstanceSeen(one)])))  # noqa: B023 - called at once
     assert costs[0] == costs[1]
+
+
+def test_those_that_started_cost_no_later_pass():
+    """They were passed over again at each look at those behind them."""
+    costs = []
+    for gone in (30, 600):
+        group = Group(Needs(Demand()))
+        for number in range(2000):
+            group.add((number, number))
+        for number in range(1, gone):
+            group.remove((number, number))
+        lines_run(lambda: take_two(group))  # noqa: B023 - called at once
+        costs.append(lines_run(lambda: take_two(group)))  # noqa: B023 - called at once
+    assert costs[0] == costs[1]
+
+
+def take_two(group: Group) -> None:
+    looked_at = group.in_order()
+    next(looked_at), next(looked_at)
+    looked_at.close()
