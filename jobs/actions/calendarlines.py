@@ -14,6 +14,9 @@ from typing import Any
 from jobs.actions.answers import InvalidInput, Problem
 from jobs.actions.calendars import check_calendar
 from jobs.actions.reading import shown
+from jobs.core.calendarreading import closed_time
+from jobs.core.invalid import BLACKOUTS, InvalidSchedule
+from jobs.core.zones import zone_names
 
 CALENDAR_TEXTS = ("name", "timezone", "business_days", "holidays", "blackouts")
 EXPECTED_LINE = "2026-12-20 to 2027-01-03, or sat,sun 22:00 to 06:00, and after it a name, if you like"
@@ -31,11 +34,10 @@ def calendar_from_form(values: Mapping[str, str], calendar_id: int | None = None
     problems: list[Problem] = []
     blackouts = []
     for line in _lines(values.get("blackouts", "")):
-        if found := _WEEKLY.fullmatch(line) or _RANGE.fullmatch(line):
-            blackouts.append({key: text for key, text in found.groupdict().items() if text})
-        else:
-            sentence = f"{shown(line)} is no closed time; expected such as {EXPECTED_LINE}."
-            problems.append(Problem("blackouts", shown(line), EXPECTED_LINE, sentence))
+        try:
+            blackouts.append(_closed_time(line, values.get("timezone", "").strip()))
+        except InvalidSchedule as refusal:
+            problems.append(Problem("blackouts", shown(line), EXPECTED_LINE, refusal.sentence))
     holidays = _lines(values.get("holidays", "").replace(",", "\n"))
     texts = {field: values.get(field, "").strip() or None for field in ("name", "timezone", "business_days")}
     raw = {**texts, "holidays": holidays or None, "blackouts": blackouts or None}
@@ -46,6 +48,19 @@ def calendar_from_form(values: Mapping[str, str], calendar_id: int | None = None
     if problems:
         raise InvalidInput(problems)
     return raw
+
+
+def _closed_time(line: str, zone: str) -> dict[str, str]:
+    """Raises InvalidSchedule with a sentence that says which line it is."""
+    found = _WEEKLY.fullmatch(line) or _RANGE.fullmatch(line)
+    if found is None:
+        raise InvalidSchedule(BLACKOUTS, f"{shown(line)} is no closed time; expected such as {EXPECTED_LINE}.")
+    given = {key: text for key, text in found.groupdict().items() if text}
+    try:
+        closed_time(given, zone if zone in zone_names() else "UTC")
+    except InvalidSchedule as refusal:
+        raise InvalidSchedule(BLACKOUTS, f"{shown(line)}: {refusal.sentence}") from refusal
+    return given
 
 
 def calendar_texts(name: str, definition: Mapping[str, Any]) -> dict[str, str]:

@@ -17,10 +17,17 @@ WORDS: dict[type, dict[str, str]] = {
     Job: {name: LABELS[name] for name in LABELS if name in {field.name for field in Job._meta.get_fields()}},
     Schedule: {
         **{name: LABELS[name] for name in LABELS if name in {field.name for field in Schedule._meta.get_fields()}},
-        "type": "when", "expression": "schedule", "zone": LABELS["timezone"], "start_at": "start", "end_at": "end",
+        "type": "type of schedule", "expression": "schedule", "zone": LABELS["timezone"],
+        "start_at": LABELS["start_date"], "end_at": LABELS["end_date"],
     },
-    Instance: {"attempt_count": "attempts", "lost_count": "lost attempts", "blame": "first cause", "due_at": "due at"},
-    Attempt: {"descendants_ended": "processes ended with it"},
+    Instance: {
+        "attempt_count": "attempts", "lost_count": "lost attempts", "blame": "first cause",
+        "virtual_cores": "virtual slots",
+    },
+    Attempt: {
+        "descendants_ended": "processes ended with it", "cpu_seconds": "CPU time in seconds",
+        "virtual_cores": "virtual slots",
+    },
 }  # fmt: skip
 
 

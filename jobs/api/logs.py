@@ -38,7 +38,10 @@ DEFAULT_LINES = 1000
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-@router.get("/instances/{instance_id}/log", response={200: None, 206: None, **answers.REFUSALS})
+@router.get(
+    "/instances/{instance_id}/log",
+    response={200: None, 206: None, **answers.REFUSALS, 410: answers.Refusal, 416: answers.Refusal},
+)
 def read_log(
     request: HttpRequest,
     instance_id: str,

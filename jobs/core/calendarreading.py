@@ -51,12 +51,13 @@ def _blackout(given: object, number: int, zone: str) -> DateRange | WeeklyWindow
     if not isinstance(given, Mapping) or not set(given) <= set(KEYS):
         raise InvalidSchedule(BLACKOUTS, f"Closed time {number}: {given!r} is none; it has {', '.join(KEYS)}.")
     try:
-        return _range_or_window(given, zone)
+        return closed_time(given, zone)
     except InvalidSchedule as refusal:
         raise InvalidSchedule(BLACKOUTS, f"Closed time {number}: {refusal.sentence}") from refusal
 
 
-def _range_or_window(given: Mapping[str, object], zone: str) -> DateRange | WeeklyWindow:
+def closed_time(given: Mapping[str, object], zone: str) -> DateRange | WeeklyWindow:
+    """One of `blackouts`. Raises InvalidSchedule, whose sentence goes on after what names it."""
     days, begins, ends, name = (_text(given, key, BLACKOUTS) for key in KEYS)
     if len(name) > LONGEST_NAME:
         raise InvalidSchedule(BLACKOUTS, f"its name has {len(name):,} characters; at most {LONGEST_NAME} are kept.")

@@ -29,6 +29,9 @@ AS_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX"
 LONGEST_ERROR, MOST_LINES = 1000, 400
 CACHE_AT_FAULT = re.compile("cache entry")  # of what uv says of a failure
 BEGINS = re.compile(r"^\s*(\N{MULTIPLICATION SIGN}|error:)")
+# uv is not at hand for whoever reads this: what can be set here says the same.
+FLAG_FOR_CERTIFICATES = re.compile(r"hint: [^;]*`--system-certs`[^;]*")
+TRUST_THE_SYSTEM = "hint: write UV_SYSTEM_CERTS=1 into the file environment of the data folder"
 DRAWN = re.compile(r"[\s│├╰─▶\N{MULTIPLICATION SIGN}]+")
 
 
@@ -202,4 +205,5 @@ def message_in(lines: tuple[str, ...]) -> str:
     begins = [number for number, line in enumerate(lines) if BEGINS.match(line)]
     said = DRAWN.sub(" ", " ".join(lines[begins[0] :] if begins else lines[-5:])).strip()
     said = said.removeprefix("error: ").replace(" cause: ", ": ").replace(" hint: ", "; hint: ")
+    said = FLAG_FOR_CERTIFICATES.sub(TRUST_THE_SYSTEM, said)
     return said[:LONGEST_ERROR] or "uv said nothing"

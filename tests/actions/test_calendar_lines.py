@@ -44,6 +44,14 @@ def test_line_that_is_none_is_said_with_what_is_expected(line):
     assert "sat,sun 22:00 to 06:00" in sentence
 
 
+def test_each_line_that_cannot_be_is_named():
+    said = refused(blackouts="soon\n2026-01-05 to 2026-01-01 x\nmon 01:00 to 02:00\nfri 08:00 to 08:00")
+    assert [sentence.partition('"')[2].partition('"')[0] for _, sentence in said] == [
+        "soon", "2026-01-05 to 2026-01-01 x", "fri 08:00 to 08:00",
+    ]  # fmt: skip
+    assert said[1][1].endswith(": it ends (2026-01-01) before it has begun (2026-01-05).")
+
+
 def test_all_that_is_wrong_is_said_at_once():
     fields = [field for field, _ in refused(name="", timezone="Mars/Base", blackouts="soon\nlater")]
     assert fields == ["name", "timezone", "blackouts", "blackouts"]

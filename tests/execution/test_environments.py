@@ -125,6 +125,11 @@ def test_what_uv_says_in_lines_is_one_sentence():
     assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
 
 
+def test_hint_of_a_flag_names_the_setting_instead():
+    lines = ("error: Failed to fetch", "  cause: UnknownIssuer", "", "hint: Consider the `--system-certs` flag")
+    assert message_in(lines).startswith("Failed to fetch: UnknownIssuer; hint: write UV_SYSTEM_CERTS=1 into the file")
+
+
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])
 def test_one_whose_python_is_gone_is_built_anew(environments, spoil):
     """After an upgrade of the system's Python no job with packages could be started any more."""

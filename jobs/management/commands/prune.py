@@ -37,4 +37,5 @@ class Command(BaseCommand):
             total += count
             if count:
                 self.stdout.write(f"{count:>10,}  {names.get(job_id, job_id)}")
-        self.stdout.write(f"{total:>10,}  in all would be removed. Nothing was.")
+        said = f"{total:>10,}  in all would be removed. Nothing was." if total else "Nothing would be removed."
+        self.stdout.write(said)

@@ -161,6 +161,7 @@ export class LineView {
     this.back = 0;
     this.cut = 0;
     if (!this.line) return;
+    delete this.line.dataset.stream; // the other stream may write over it
     this.body.replaceChildren();
     this.total -= this.lengths[this.lengths.length - 1];
     this.lengths[this.lengths.length - 1] = 0;
