@@ -1,9 +1,9 @@
 """Hides the values of secrets in what a job prints. Standard library only.
 
-Looked for are the value as it is, as a URL, JSON or Python writes it, in base64 wherever it begins in a longer text,
-and, of a value of several lines, each line that says something. All bytes that belong to any of these are replaced, by
-one MASK for what overlaps. A program that turns its secret round, or prints it letter by letter with others between,
-gets it past this: it is a help against accidents, not a wall.
+Looked for are the value as it is, as a URL, JSON, markup, Python or a shell writes it, in base64 wherever it begins in
+a longer text, the password of an address, and, of a value of several lines, each line that says something. All bytes
+that belong to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or
+prints it letter by letter with others between, gets it past this: it is a help against accidents, not a wall.
 
 A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
 that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
@@ -18,16 +18,17 @@ import math
 from binascii import b2a_base64
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 from jobs.execution import masking
+from jobs.execution.escapes import in_markup, in_shells, passwords_in
 
 MASK = masking.MASK.encode()
 LEAST_LINE = 8  # characters of a line, of several, that is a secret by itself
 WORD = 4  # bytes
 ALONE = 1 / 30  # what it costs to look for one form, of what it costs to look at all words of what has come
-LITTLE = 8192  # bytes, before which it costs more to see which words there are than to look for each form
+MOST_WORDS = 16_384  # of forms: to note them costs as much as to look for them in a few megabytes
+LITTLE = 65_536  # bytes, before which it costs more to see which words there are than to look for each form
 HEAD = 8
 BASE64_LINE = 57  # bytes that a line of base64 stands for
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
@@ -57,15 +58,6 @@ class Mask:
     @cached_property
     def _beginnings(self) -> frozenset[bytes]:
         return frozenset(form[:size] for form in self._forms for size in range(1, min(HEAD, len(form))))
-
-    @cached_property
-    def _ends(self) -> dict[tuple[int, int], list[bytes]]:
-        """By the last two bytes of what has come, the longer forms that may have begun in it."""
-        ends: dict[tuple[int, int], list[bytes]] = {}
-        for form in self._forms:
-            for pair in {*pairwise(form[:-1])} if len(form) > HEAD else ():
-                ends.setdefault(pair, []).append(form)
-        return ends
 
     def stream(self, stream: Hashable, data: bytes) -> bytes:
         """What of `stream` may be told now, after `data` has come."""
@@ -120,7 +112,8 @@ class Mask:
         begun = 0
         if not data or data[-1] not in self._in_forms:
             return begun
-        for form in self._ends.get((data[-2], data[-1]), ()) if len(data) > 1 else ():
+        end = data[-HEAD:]
+        for form in [form for form in self._forms if end in form and len(form) > HEAD]:
             head, at = form[:HEAD], max(0, len(data) - len(form) + 1)
             while len(data) - at > begun and (at := data.find(head, at)) >= 0:
                 if form.startswith(data[at:]):
@@ -132,7 +125,7 @@ class Mask:
 
 
 class Words:
-    """By which a flood costs nearly the same for one secret and for hundreds.
+    """By which a flood costs nearly the same for one secret and for all that a job may have.
 
     Wherever a form lies, one of its first words is among every so manieth of the words into which what has come is cut:
     the longer the shortest form is, the fewer have to be looked at. A few that are shorter are looked for one by one.
@@ -142,12 +135,12 @@ class Words:
         """forms: the shortest first."""
 
         def cost(alone: int) -> float:
-            stride = stride_for(forms[alone]) if alone < len(forms) else math.inf
+            stride = stride_for(forms, alone) if alone < len(forms) else math.inf
             return alone * ALONE + 1 / stride if stride else math.inf
 
         alone = min(range(len(forms) + 1), key=cost)
         self._alone = forms[:alone]
-        self._stride = stride_for(forms[alone]) if alone < len(forms) else 0
+        self._stride = stride_for(forms, alone) if alone < len(forms) else 0
         self._forms: dict[int, list[bytes]] = {}
         for form in forms[alone:]:
             for at in range(WORD * self._stride):
@@ -162,9 +155,12 @@ class Words:
         return {*self._alone, *(form for word in self._all.intersection(words) for form in self._forms[word])}
 
 
-def stride_for(form: bytes) -> int:
-    """Of how many words one has to be looked at: a whole one of these is in `form`, however it lies. 0 if none is."""
-    return max(0, (len(form) - WORD + 1) // WORD)
+def stride_for(forms: Sequence[bytes], alone: int) -> int:
+    """Of how many words one has to be looked at for all but the first `alone`: a whole one of these is in each form,
+    however it lies. 0 if none is.
+    """
+    shortest = max(0, (len(forms[alone]) - WORD + 1) // WORD)
+    return min(shortest, max(1, MOST_WORDS // WORD // (len(forms) - alone)))
 
 
 # --- How a value may be written ---
@@ -179,7 +175,7 @@ def forms_of(value: str) -> Iterator[bytes]:
     yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
     yield repr(text)[1:-1].encode()
     yield repr(raw)[2:-1].encode()
-    yield text.replace("'", "'\\''").encode()  # as a shell says what it does
+    yield from (form.encode() for form in (*in_shells(text), *in_markup(text)))
     for safe in SAFE_IN_URLS:
         quoted = quote(raw, safe)
         yield quoted
@@ -187,6 +183,8 @@ def forms_of(value: str) -> Iterator[bytes]:
     for form in in_base64(raw):
         yield form
         yield form.translate(bytes.maketrans(b"+/", b"-_"))
+    for password in passwords_in(text):
+        yield from forms_of(password)
     lines = [line.strip() for line in text.splitlines()]
     if len(lines) > 1:  # what begins and ends a key in PEM is in every other
         yield from (line.encode() for line in lines if len(line) >= LEAST_LINE and not line.startswith("-----"))
