@@ -30,9 +30,9 @@ class User(NamedTuple):
     home: str
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """`given` with what names a user; a home that is not the service's own was chosen by the job, and stays."""
-        named = {"USER": self.name, "LOGNAME": self.name, **given}
-        return {**named, "HOME": self.home} if given.get("HOME", home()) == home() else named
+        """`given` with what names a user; what is not the service's own was chosen by the job, and stays."""
+        ours, theirs = own_names(), names_of(self.name, self.home)
+        return {**given, **{name: theirs[name] for name in theirs if given.get(name, ours.get(name)) == ours.get(name)}}
 
 
 class Limits(NamedTuple):
@@ -63,11 +63,21 @@ def user_of(name: str) -> User | None:
     return User(name, found.pw_uid, found.pw_gid, found.pw_dir)
 
 
-def home() -> str:
+def own_names() -> dict[str, str]:
+    """Of the service's user, as variables: those that cron gives too, and scripts rely on."""
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir
+        found = pwd.getpwuid(os.getuid())
     except KeyError:  # a container may run under a number that has no name
-        return "/"
+        return {"HOME": "/"}
+    return names_of(found.pw_name, found.pw_dir)
+
+
+def names_of(user: str, home: str) -> dict[str, str]:
+    return {"HOME": home, "USER": user, "LOGNAME": user}
+
+
+def home() -> str:
+    return own_names()["HOME"]
 
 
 def be_nice(nice: int) -> None:
