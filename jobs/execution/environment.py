@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from jobs.execution.launch import Launch
-from jobs.execution.limits import home
+from jobs.execution.limits import own_names
 from jobs.execution.masking import SECRET_NAME
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.tree import TOKEN_NAME
@@ -60,7 +60,7 @@ def base(launch: Launch) -> dict[str, str]:
     cores = str(max(1, slots(launch)))
     return {
         "PATH": PATH,
-        "HOME": home(),
+        **own_names(),
         "OMP_NUM_THREADS": cores,
         "PYTHON_CPU_COUNT": cores,
         **INTERPRETER,

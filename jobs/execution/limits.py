@@ -30,9 +30,9 @@ class User(NamedTuple):
     home: str
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """`given` with what names a user; a home that is not the service's own was chosen by the job, and stays."""
-        named = {"USER": self.name, "LOGNAME": self.name, **given}
-        return {**named, "HOME": self.home} if given.get("HOME", home()) == home() else named
+        """`given` with what names a user; what is not the service's own was chosen by the job, and stays."""
+        ours, theirs = own_names(), names_of(self.name, self.home)
+        return {**given, **{name: theirs[name] for name in theirs if given.get(name, ours.get(name)) == ours.get(name)}}
 
 
 class Limits(NamedTuple):
@@ -63,11 +63,21 @@ def user_of(name: str) -> User | None:
     return User(name, found.pw_uid, found.pw_gid, found.pw_dir)
 
 
-def home() -> str:
+def own_names() -> dict[str, str]:
+    """Of the service's user, as variables: those that cron gives too, and scripts rely on."""
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir
+        found = pwd.getpwuid(os.getuid())
     except KeyError:  # a container may run under a number that has no name
-        return "/"
+        return {"HOME": "/"}
+    return names_of(found.pw_name, found.pw_dir)
+
+
+def names_of(user: str, home: str) -> dict[str, str]:
+    return {"HOME": home, "USER": user, "LOGNAME": user}
+
+
+def home() -> str:
+    return own_names()["HOME"]
 
 
 def be_nice(nice: int) -> None:
@@ -106,6 +116,12 @@ def set_io_priority(name: str) -> None:
     if LIBC.syscall(call, IOPRIO_WHO_PROCESS, 0, IO_PRIORITIES[name]) != 0:
         number = ctypes.get_errno()
         raise explained(f"I/O priority {name}", OSError(number, os.strerror(number)))
+
+
+def io_priority() -> int:
+    """Of the calling thread, as the kernel numbers them; -1 where it does not tell."""
+    call = IOPRIO_SET.get(os.uname().machine)
+    return -1 if call is None else int(LIBC.syscall(call + 1, IOPRIO_WHO_PROCESS, 0))  # ioprio_get is the next call
 
 
 def become(user: User) -> None:

@@ -1,9 +1,9 @@
 """Hides the values of secrets in what a job prints. Standard library only.
 
-Looked for are the value as it is, as a URL, JSON or Python writes it, in base64 wherever it begins in a longer text,
-and, of a value of several lines, each line that says something. All bytes that belong to any of these are replaced, by
-one MASK for what overlaps. A program that turns its secret round, or prints it letter by letter with others between,
-gets it past this: it is a help against accidents, not a wall.
+Looked for are the value as it is, as a URL, JSON, markup, Python or a shell writes it, in base64 wherever it begins in
+a longer text, the password of an address, and, of a value of several lines, each line that says something. All bytes
+that belong to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or
+prints it letter by letter with others between, gets it past this: it is a help against accidents, not a wall.
 
 A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
 that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
@@ -21,6 +21,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from jobs.execution import masking
+from jobs.execution.escapes import in_markup, in_shells, passwords_in
 
 MASK = masking.MASK.encode()
 LEAST_LINE = 8  # characters of a line, of several, that is a secret by itself
@@ -174,7 +175,7 @@ def forms_of(value: str) -> Iterator[bytes]:
     yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
     yield repr(text)[1:-1].encode()
     yield repr(raw)[2:-1].encode()
-    yield text.replace("'", "'\\''").encode()  # as a shell says what it does
+    yield from (form.encode() for form in (*in_shells(text), *in_markup(text)))
     for safe in SAFE_IN_URLS:
         quoted = quote(raw, safe)
         yield quoted
@@ -182,6 +183,8 @@ def forms_of(value: str) -> Iterator[bytes]:
     for form in in_base64(raw):
         yield form
         yield form.translate(bytes.maketrans(b"+/", b"-_"))
+    for password in passwords_in(text):
+        yield from forms_of(password)
     lines = [line.strip() for line in text.splitlines()]
     if len(lines) > 1:  # what begins and ends a key in PEM is in every other
         yield from (line.encode() for line in lines if len(line) >= LEAST_LINE and not line.startswith("-----"))

@@ -32,6 +32,7 @@ def test_environment_is_exactly_the_documented_one(node, monkeypatch):
                            env={"MINE": "$(touch /tmp/pwned)\n'x'"})  # fmt: skip
     assert env == {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": getpwuid(getuid()).pw_dir,
+        "USER": getpwuid(getuid()).pw_name, "LOGNAME": getpwuid(getuid()).pw_name,
         "LANG": "C.UTF-8", "OMP_NUM_THREADS": "3", "PYTHON_CPU_COUNT": "3", "PYTHONUNBUFFERED": "1",
         "MINE": "$(touch /tmp/pwned)\n'x'",
         "ROTA_INSTANCE_ID": "1", "ROTA_JOB_ID": "7", "ROTA_JOB_NAME": "a job", "ROTA_ATTEMPT": "3",

@@ -12,7 +12,7 @@ import pytest
 from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
 from jobs.execution import limits, prepare
-from jobs.execution.limits import User, user_of
+from jobs.execution.limits import User, own_names, user_of
 from jobs.execution.program import StartError
 from jobs.execution.secrets import GivenSecret
 from tests.execution.node import Node
@@ -136,14 +136,15 @@ def test_files_of_secrets_are_the_users(attempt, open_folder):
 @only_root
 def test_home_and_name_follow_the_user(attempt, open_folder):
     text = run(attempt, 'echo "$HOME $USER $LOGNAME"', path=open_folder / "run", run_as=NOBODY,
-               env={"HOME": pwd.getpwuid(0).pw_dir})  # fmt: skip
+               env=own_names())  # fmt: skip
     assert text == f"{pwd.getpwnam(NOBODY).pw_dir} {NOBODY} {NOBODY}"
 
 
 @only_root
 def test_home_that_a_job_chose_itself_stays(attempt, open_folder):
-    chosen = {"HOME": "/srv/app"}
-    assert run(attempt, "echo $HOME", path=open_folder / "run", run_as=NOBODY, env=chosen) == "/srv/app"
+    chosen = {"HOME": "/srv/app", "USER": "app"}
+    text = run(attempt, "echo $HOME $USER $LOGNAME", path=open_folder / "run", run_as=NOBODY, env=chosen)
+    assert text == f"/srv/app app {NOBODY}"
 
 
 @only_root
