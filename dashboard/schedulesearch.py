@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
+from dashboard.formfields import WHENS
 from dashboard.jobsearch import LARGEST_PAGE, LONGEST
 from dashboard.qualifiers import unknown_qualifiers
 from jobs.models import Schedule
@@ -21,7 +22,7 @@ STATES = {
     "faulty": "Set aside",
     "over": "Over",
 }
-TYPES = {str(kind.value): str(kind.label).capitalize() for kind in Schedule.Type}
+TYPES = {str(kind.value): WHENS["at" if kind == Schedule.Type.ONCE else kind] for kind in Schedule.Type}
 SORTS = {"next": "Next fire", "name": "Name", "last": "Last fire", "skipped": "Skipped"}
 
 

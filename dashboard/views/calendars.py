@@ -74,7 +74,7 @@ def _create(request: HttpRequest) -> HttpResponse:
         stored = actions.create_calendar(calendar_from_form(typed), actor=actor_of(request), now=timezone.now())
     except InvalidInput as refusal:
         return _page(request, Calendar(), typed, refusal.problems)
-    messages.success(request, f"Calendar {stored.name} is stored. Choose it in the schedules that are to go by it.")
+    messages.success(request, f"Created calendar {stored.name}. Choose it in the schedules that are to go by it.")
     return redirect("edit-calendar", stored.calendar_id)
 
 

@@ -71,7 +71,7 @@ def _create(request: HttpRequest) -> HttpResponse:
         done = actions.create_secret(raw | {"value": value}, actor=actor_of(request), now=timezone.now())
     except InvalidInput as refusal:
         return _page(request, None, refusal.problems)
-    messages.success(request, f"Secret {done.name} is stored. Give it to jobs in their forms, under Secrets.")
+    messages.success(request, f"Created secret {done.name}. Give it to jobs in their forms, under Secrets.")
     return redirect("secrets")
 
 

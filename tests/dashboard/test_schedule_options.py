@@ -173,3 +173,7 @@ def test_more_calendars_cost_the_page_no_more_queries(visitor):
 
     queries(0)
     assert queries(1) == queries(*range(2, 9))
+
+
+def test_form_without_calendars_leads_to_a_new_one(visitor):
+    assert 'href="/calendars/new/"' in visitor.get("/jobs/new/").content.decode()
