@@ -34,6 +34,7 @@ class Coroutines:
         self.thread = threading.Thread(target=self._run, name="loop", daemon=True)
         self._tasks: dict[Hosted, WeakSet[asyncio.Task[Any]]] = {}
         self._first: dict[Hosted, asyncio.Task[Any]] = {}
+        os.register_at_fork(after_in_child=self._stop_in_fork)
 
     def start(self, hosted: Hosted, call: Call) -> None:
         self.loop.call_soon_threadsafe(self._begin, hosted, call)
@@ -48,13 +49,21 @@ class Coroutines:
         found = (hosted for hosted, tasks in list(self._tasks.items()) if task in tasks)
         return next(found, None) if task else None
 
+    def _stop_in_fork(self) -> None:
+        """A fork that waits would come back to the loop, and go on there with what others do, once more."""
+        self.loop._ready.clear()  # type: ignore[attr-defined]  # only the base class of loops has it
+        self.loop.stop()
+
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
+        here = os.getpid()
         while True:
             try:
                 self.loop.run_forever()
             except BaseException:  # noqa: BLE001 a SystemExit in a task of its own, say: of one, not of all
                 traceback.print_exc()
+            if os.getpid() != here:
+                os._exit(1)
 
     def _begin(self, hosted: Hosted, call: Call) -> None:
         if not hosted.begin():

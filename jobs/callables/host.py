@@ -14,7 +14,7 @@ from contextvars import Context as Variables
 from functools import partial
 from typing import Any, NoReturn
 
-from jobs.callables import process, starts, streams, threads
+from jobs.callables import process, refusals, starts, streams, threads
 from jobs.callables.answers import Answer, attempted
 from jobs.callables.childends import ChildEnds
 from jobs.callables.children import Children
@@ -40,6 +40,7 @@ def main(fd: int, service: int) -> None:
     children = Children()
     reports = starts.install(children.note)
     threads.install()
+    refusals.install()
     streams.install()
     process.load_project()
     Host(Link(fd), children, reports).run()

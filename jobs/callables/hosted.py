@@ -43,6 +43,7 @@ class Hosted:
         self.has_children = False
         self.may_have_children = True
         self.descendants_ended = 0
+        self.redirected: dict[int, Any] = {}
         self.started_at: float | None = None
         self.started = 0.0  # monotonic
         self.ticks = 0

@@ -11,15 +11,19 @@ import logging
 import os
 import sys
 from contextvars import ContextVar
-from typing import Protocol, TextIO
+from types import ModuleType
+from typing import Any, Protocol, TextIO
 
 from jobs.execution.logwriter import STDERR, STDOUT
 
 
 class Printing(Protocol):
-    """An attempt. `has_children`: it has started processes. `starts_no_more`: it may not (any more)."""
+    """An attempt. `has_children`: it has started processes. `starts_no_more`: it may not (any more). `redirected`: what
+    it has put in place of a stream.
+    """
 
     has_children: bool
+    redirected: dict[int, Any]
 
     @property
     def token(self) -> str: ...
@@ -30,6 +34,7 @@ class Printing(Protocol):
 
 
 current: ContextVar[Printing | None] = ContextVar("rota_attempt", default=None)
+passing_on: ContextVar[bool] = ContextVar("rota_passing_on", default=False)  # to what it has put in place of a stream
 
 
 class Bytes(io.RawIOBase):
@@ -66,6 +71,7 @@ class Stream(io.TextIOBase):
     def __init__(self, stream: int, other: TextIO) -> None:
         """other: the host's own."""
         self.buffer = Bytes(stream, other)
+        self._stream = stream
 
     def writable(self) -> bool:
         return True
@@ -73,7 +79,15 @@ class Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() was given {type(text).__name__}, expected str")
-        self.buffer.write(text.encode(self.encoding, "backslashreplace"))
+        attempt = current.get()
+        if attempt is None or self._stream not in attempt.redirected or passing_on.get():
+            self.buffer.write(text.encode(self.encoding, "backslashreplace"))
+        elif (instead := attempt.redirected[self._stream]) is not None:
+            before = passing_on.set(True)  # it may write here what it is given
+            try:
+                instead.write(text)
+            finally:
+                passing_on.reset(before)
         return len(text)
 
     def flush(self) -> None:
@@ -86,6 +100,32 @@ class Stream(io.TextIOBase):
 def install() -> None:
     """To be called before the project is loaded: what it sets up for logging is to find these."""
     sys.stdout, sys.stderr = Stream(STDOUT, sys.stdout), Stream(STDERR, sys.stderr)
+    sys.__class__ = OwnStreams
+
+
+def own(stream: int, name: str) -> property:
+    """An attempt that sets `sys.stdout`, as contextlib.redirect_stdout does, sets it for itself."""
+
+    def value(module: ModuleType) -> Any:
+        attempt = current.get()
+        return module.__dict__[name] if attempt is None else attempt.redirected.get(stream, module.__dict__[name])
+
+    def put(module: ModuleType, value: Any) -> None:
+        if (attempt := current.get()) is None:
+            module.__dict__[name] = value
+        elif value is module.__dict__[name]:
+            attempt.redirected.pop(stream, None)
+        else:
+            attempt.redirected[stream] = value
+
+    return property(value, put)
+
+
+class OwnStreams(ModuleType):
+    """Of the module sys. `print` looks into its dictionary, and finds a Stream."""
+
+    stdout = own(STDOUT, "stdout")
+    stderr = own(STDERR, "stderr")
 
 
 def install_logging() -> None:

@@ -103,7 +103,7 @@ class Engine:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
         self._put_job(job)
         self.known.put(instance)
-        self.known.running[instance.id] = run
+        self.known.runs(instance.id, run)
         self.manager.restore(instance.id, run.allocation)
         self.limits.hold(instance.id, job.limits)
         self.places.started(instance)

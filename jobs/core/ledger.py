@@ -14,8 +14,10 @@ from datetime import datetime
 from jobs.core.decisions import Birth, Decision, Dismiss, Finish, Fire, Queue
 from jobs.core.records import Instance
 from jobs.core.states import LIVE, UNFINISHED, Status
+from jobs.core.values import made_often
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Written:
     """`refused`: fires, by schedule and logical date, that made nothing for their own job after all."""

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from jobs.core.buckets import Bucket, Tokens
 from jobs.core.records import Hold
+from jobs.core.values import made_often
 
 
 def job_key(job_id: int) -> str:
@@ -24,6 +25,7 @@ def model_key(execution_model: str) -> str:
     return f"model:{execution_model}"
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A named token bucket and what is in it; None: nobody has taken of it, so it is full."""

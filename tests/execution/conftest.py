@@ -16,7 +16,7 @@ from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
 from jobs.execution.tree import marked
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, ended, until
+from tests.execution.running import RealLauncher, Running, through, until
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +57,7 @@ def attempt(launcher, tmp_path):
     for running in started:
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
             running.cancel()
-        assert ended(running.pidfd)
+        assert through(running.notes)
         for left in running.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(left.pid, signal.SIGKILL)

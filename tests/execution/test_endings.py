@@ -51,6 +51,7 @@ def test_token_of_the_attempt_is_in_its_result(attempt):
 
 def test_runner_says_when_the_job_has_started(attempt):
     running = attempt("sleep 0.1")
+    os.set_blocking(running.notes, True)
     assert json.loads(os.read(running.notes, 4096))["pid"] == running.job
 
 

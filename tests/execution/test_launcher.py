@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import launcher as launcher_process
 from jobs.execution.launching import LauncherProcess, Refused
 from jobs.execution.local import LocalExecutor
+from jobs.execution.runners import Runners
 from jobs.execution.tree import all_processes
 from tests.execution.driver import launch_of
 from tests.execution.node import Reports
@@ -74,7 +76,7 @@ def test_refused_fork_is_an_answer(monkeypatch):
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(os, "fork", Mock(side_effect=BlockingIOError(11, "Resource temporarily unavailable")))
     with ours, theirs:
-        launcher_process.launch(theirs, "/any", [])
+        launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
         assert json.loads(ours.recv(4096)) == {"error": "Resource temporarily unavailable (errno 11)"}
 
 
@@ -100,7 +102,8 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
         f"jobs.execution.{name}"
         for name in ("attempt", "books", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending",
                      "foldertree", "fresh", "inuse", "launcher", "limits", "logwriter", "markers", "mask", "masking",
-                     "moment", "mounts", "outputs", "preload", "program", "pump", "rundir", "runner", "samples",
-                     "secretfiles", "secrets", "shelf", "spawn", "spec", "titles", "tree", "undumpable", "usage",
+                     "moment", "mounts", "outputs", "own", "preload", "program", "pump", "rundir", "runner", "runners",
+                     "samples", "secretfiles", "secrets", "serving", "shelf",
+                     "spawn", "spec", "titles", "tree", "undumpable", "usage",
                      "verdict", "warm")
     }  # fmt: skip

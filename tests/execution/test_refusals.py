@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from jobs.core.states import OutcomeKind
-from jobs.execution import loop, runner, starter, watcher
+from jobs.execution import loop, own, runner, starter, watcher
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import Ended, Started
 from jobs.execution.launching import LauncherProcess
@@ -134,5 +134,5 @@ def test_failing_runner_says_whether_the_job_had_started(tmp_path, monkeypatch, 
     monkeypatch.setattr(runner, "Attempt", Mock(return_value=failing))
     monkeypatch.setattr(runner, "end_all", Mock())
     with RunDir(str(prepare(tmp_path, launch_of("true", "t" * 32), {}, sys.executable))) as rundir:
-        _, result, _ = runner.live(rundir, 1)
+        _, result, _ = runner.live(rundir, 1, own.begun())
     assert (result.kind, result.started_at, result.node_refused) == ("lost", started_at, refused)

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import ctypes
+import io
+import locale
 import logging
 import multiprocessing
 import os
@@ -408,6 +410,63 @@ async def async_leaves(ways: list[str], path: str) -> None:
     print((await asyncio.create_subprocess_exec("sleep", str(FOREVER), start_new_session=True)).pid)
     await asyncio.to_thread(start_all, ways)
     await wait_for(path)
+
+
+CHANGES = {
+    "os.chdir": lambda: os.chdir("/"),
+    "os.umask": lambda: os.umask(0),
+    "os.nice": lambda: os.nice(1),
+    "os.close": lambda: os.close(1),
+    "os.dup2": lambda: os.dup2(0, 2),
+    "os.closerange": lambda: os.closerange(3, 100),
+    "os.sched_setaffinity": lambda: os.sched_setaffinity(0, [0]),
+    "sys.settrace": lambda: sys.settrace(lambda *_: 1 // 0),
+    "sys.setrecursionlimit": lambda: sys.setrecursionlimit(50),
+    "locale.setlocale": lambda: locale.setlocale(locale.LC_ALL, "C"),
+    "signal.pthread_sigmask": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]),
+    "a signal": lambda: [os.kill(os.getpid(), number) for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGHUP)],
+    "its own pipe": lambda: [os.close(fd) for fd in os.pipe()],
+    "a fork": lambda: multiprocessing.get_context("fork").Process(target=os.chdir, args=("/",)).start(),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+}
+
+
+@job(model="thread")
+def thread_changes(what: str) -> None:
+    CHANGES[what]()
+
+
+@job
+async def async_changes(what: str) -> None:
+    CHANGES[what]()
+
+
+@job(model="thread")
+def thread_redirects(path: str) -> str:
+    print("waiting")
+    with contextlib.redirect_stdout(io.StringIO()) as taken:
+        print("inside")
+        wait_here_for(path)
+    print("outside")
+    return taken.getvalue()
+
+
+@job
+async def async_forks_and_awaits(path: str) -> str:
+    done = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(done.set_result, None)
+    pid = os.fork()
+    await done
+    if pid == 0:
+        open(path, "w").close()
+    return f"{os.waitpid(pid, 0)[1] >> 8}"
+
+
+@job(model="thread")
+def thread_starts_again() -> None:
+    print("waiting")
+    while True:
+        subprocess.run(["sleep", str(FOREVER)])
 
 
 def keep(output: Path, path: str) -> None:
