@@ -81,6 +81,24 @@ def node(tmp_path):
     cgroup_search.sweep(cgroup_search.bases(node.data_dir))
 
 
+class Gate:
+    """What a shell waits at until the test opens it: `attempt(f"echo ready; {gate}; exit 4")`."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __str__(self):
+        return f"until [ -e {self.path} ]; do sleep 0.02; done"
+
+    def open(self):
+        self.path.touch()
+
+
+@pytest.fixture
+def gate(tmp_path):
+    return Gate(tmp_path / "gate")
+
+
 @pytest.fixture
 def ran(tmp_path):
     """The file that jobs append to, to be counted by."""

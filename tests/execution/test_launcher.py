@@ -21,11 +21,12 @@ from tests.execution.running import ROOT
 from tests.waiting import until
 
 
-def test_killed_launcher_costs_no_run(node):
-    ref = node.launch("echo ready; sleep 0.5; exit 4")
+def test_killed_launcher_costs_no_run(node, gate):
+    ref = node.launch(f"echo ready; {gate}; exit 4")
     node.prints(ref, "ready")
     os.kill(node.launcher_pid(), signal.SIGKILL)
     assert node.outcome(node.launch("exit 5", 2)).exit_code == 5
+    gate.open()
     assert node.outcome(ref).exit_code == 4
 
 

@@ -68,12 +68,13 @@ def test_start_that_cannot_look_is_made_later(node, refuse):
     assert not left
 
 
-def test_second_try_that_cannot_look_is_made_later(node, refuse):
+def test_second_try_that_cannot_look_is_made_later(node, gate, refuse):
     node.outcome(node.launch())
-    ref = node.launch("echo ready; sleep 0.5; exit 4", 2)
+    ref = node.launch(f"echo ready; {gate}; exit 4", 2)
     left = refuse(watcher, "settle", NO_FILES, FOREIGN)
     os.kill(node.launcher_pid(), signal.SIGKILL)
     other = node.launch("exit 5", 3)
+    gate.open()
     assert (node.outcome(ref).exit_code, node.outcome(other).exit_code) == (4, 5)
     assert not left
 
