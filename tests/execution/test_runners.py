@@ -147,7 +147,7 @@ def test_runner_that_is_adopted_from_takes_no_other(node):
     node.executor.recover(ref)
     node.executor.cancel(ref)
     node.outcome(ref)
-    assert not is_alive(int(node.text(ref).split()[0]))
+    until(lambda: not is_alive(int(node.text(ref).split()[0])))
 
 
 # --- The launcher's side ---
