@@ -247,13 +247,16 @@ class Plan:
     preparations: tuple[Prepare | Unprepare, ...] = ()
 
 
+_SUPERSEDABLE = frozenset({Begin, Rearm})
+
+
 def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:
     """A short attempt that began and ended in one pass is written once, as ended; what was to be the next fire of a
     schedule, and came due in the pass that says so, only as having fired."""
+    if _SUPERSEDABLE.isdisjoint(map(type, decisions)):
+        return list(decisions)
     finished = {decision.token for decision in decisions if isinstance(decision, Finish)}
     fired = {decision.schedule_id for decision in decisions if isinstance(decision, Fire)}
-    if not finished and not fired:
-        return list(decisions)
     return [
         d
         for d in decisions

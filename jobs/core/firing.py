@@ -52,10 +52,10 @@ class Schedules:
             following = self._first(told, now)
         except Exception as error:  # noqa: BLE001 - one schedule's arithmetic must not stop all others
             return [_flag(watched, error)]
-        if following is not None or watched.follows:
+        if following is not None or watched.following is not None:
             self._of_job[told.job_id] = watched
             self._wait_for(watched, following)
-        if following is None or told.next_at is not None or not watched.follows:
+        if following is None or told.next_at is not None or watched.following is None:
             return []
         return [self._rearm(watched, following)]
 
@@ -92,12 +92,12 @@ class Schedules:
     def ended(self, job_id: int, at: datetime) -> list[Rearm]:
         """An instance of the job ended: from the last of them a fixed delay counts on."""
         watched = self._of_job.get(job_id)
-        if watched is None or not is_following(watched.trigger):
+        if watched is None or watched.following is None:
             return []
         if watched.next_at or self._known.is_under_way(job_id):
             return []
         # The clock may have been set back meanwhile: a date before the last one would be refused for ever.
-        following = watched.trigger.after_end(max(at, watched.seen_until))
+        following = watched.following.after_end(max(at, watched.seen_until))
         if following is None:
             self.remove(watched.schedule_id)
             return []
@@ -131,9 +131,9 @@ class Schedules:
     def _go_on(self, watched: Watched, now: datetime, following: datetime | None, *, made: bool) -> datetime | None:
         """Watch for the next fire, and say when it is; one that follows from an end is known when that has come."""
         waits_for_end = False
-        if is_following(watched.trigger):
+        if watched.following is not None:
             waits_for_end = made
-            following = None if made else watched.trigger.after_end(now)
+            following = None if made else watched.following.after_end(now)
         if following is None and not waits_for_end:
             self.remove(watched.schedule_id)
         else:

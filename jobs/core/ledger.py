@@ -26,6 +26,10 @@ class Written:
     refused: list[Fire] = field(default_factory=list)
 
 
+# What changes how many have not ended, or makes some.
+_WRITTEN = frozenset({Finish, Dismiss, Fire, Queue})
+
+
 class Ledger:
     """Counts what has not ended. `present`: the live instances that there are to begin with."""
 
@@ -40,6 +44,8 @@ class Ledger:
         written = Written()
         fires: list[Fire] = []
         queued: list[Queue] = []
+        if _WRITTEN.isdisjoint(map(type, decisions)):
+            return written
         for decision in decisions:
             match decision:
                 case Finish() if decision.status not in LIVE:

@@ -28,7 +28,7 @@ class Meeting:
     replaces: tuple[Instance, ...] = ()
 
 
-FREE = Meeting()
+FREE, ALONE = Meeting(), Meeting(bound=1)
 
 
 class Overlaps:
@@ -43,7 +43,7 @@ class Overlaps:
         match watched.policy.overlap:
             case Overlap.SKIP:
                 other = next(self._others(watched.job_id, date), None)
-                return Meeting(bound=1) if other is None else Meeting(("overlap", overlap(other.id)))
+                return ALONE if other is None else Meeting(("overlap", overlap(other.id)))
             case Overlap.QUEUE:
                 return self._behind(watched.policy, watched.job_id, date)
             case Overlap.REPLACE:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
+from jobs.core.values import made_often
 
 Place = tuple[int, int]  # (order key, instance id)
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Needs:
     """All that a start is decided by, but for the order.

@@ -133,5 +133,5 @@ class Starts:
         self._waiting.started(instance_id)
         self._places.started(instance)
         self._known.started(instance_id, run)
-        limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)
+        needs = self._waiting.needs_of(instance)
+        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, needs.limits, needs.rates)

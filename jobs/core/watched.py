@@ -12,14 +12,14 @@ from jobs.core.inputs import ScheduleChanged
 from jobs.core.jitter import jittered
 from jobs.core.marks import in_gaps, no_gap_before
 from jobs.core.policies import FirePolicy
-from jobs.core.triggers import Trigger, is_following, latest_between
+from jobs.core.triggers import Following, Trigger, is_following, latest_between
 
 
 @dataclass(slots=True)
 class Watched:
     """`seen_until`: every fire up to this moment has been decided, or was never to happen. `next_at`: the next one.
 
-    `follows`: its fires are counted from ends. `grace`: what is later than this was missed.
+    `following`: the trigger, if its fires are counted from ends. `grace`: what is later than this was missed.
     """
 
     schedule_id: int
@@ -29,12 +29,12 @@ class Watched:
     policy: FirePolicy
     zone: str
     next_at: datetime | None = None
-    follows: bool = field(init=False)
+    following: Following | None = field(init=False)
     grace: timedelta = field(init=False)
     _no_gap_before: datetime = field(init=False)
 
     def __post_init__(self) -> None:
-        self.follows = is_following(self.trigger)
+        self.following = self.trigger if is_following(self.trigger) else None
         self.grace = timedelta(seconds=self.policy.misfire_grace_seconds)
         self._no_gap_before = self.seen_until
 
@@ -53,7 +53,7 @@ class Watched:
 
     def came_due(self, first: datetime, now: datetime) -> tuple[datetime, Due, datetime | None]:
         """The latest fire by now, what is to be made of it and of all since `first`, and the fire after it."""
-        after = None if self.follows else self.trigger.next_after(first)
+        after = None if self.following else self.trigger.next_after(first)
         if after is None or after > now:
             # Nearly always. Halving and counting the time since would cost ten times as much as the rest of a fire.
             return first, self._one_due(first, now), after
@@ -92,7 +92,7 @@ class Watched:
 
     def _missed(self, due: Due, latest: datetime) -> Skip:
         """What came due and is not made up for: all of it, or all but the latest."""
-        first = latest if self.follows else self.trigger.next_after(self.seen_until)
+        first = latest if self.following else self.trigger.next_after(self.seen_until)
         reason = "was due while nothing was running"
         if len(due.fires) == 1:
             reason += "; the latest stands for it"
