@@ -17,7 +17,7 @@ from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
-from jobs.execution.ending import Ending, any_runs, processes
+from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, Ending, any_runs, processes
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
@@ -44,7 +44,6 @@ from jobs.execution.warm import let_go, warm_fork
 
 WAKE, NOTES = 0, -1  # beside the streams
 TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
-LINGER_SECONDS, LINGER_MOST_SECONDS = 0.2, 2.0
 
 
 class Attempt:

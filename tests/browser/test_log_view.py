@@ -2,6 +2,7 @@
 
 import shutil
 
+import pytest
 from django.utils import timezone
 
 from jobs import actions
@@ -183,8 +184,9 @@ def test_words_to_a_terminal_are_not_shown(service, signed_in):
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
 
 
-def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
-    """It was said below them, where nothing was dropped."""
+@pytest.fixture
+def capped(service):
+    """The number of an instance whose log has lost its middle to a cap."""
     number = service.submit("print(1)")
     service.until(number, "success")
     [path] = (service.home.folder / "runs" / str(number)).iterdir()
@@ -194,11 +196,26 @@ def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
         for n in range(5000):
             writer.write(STDOUT, b"row %d %s\n" % (n, b"." * 90))
         writer.close()
-    opened(signed_in, service, number)
+    return number
+
+
+def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in, capped):
+    """It was said below them, where nothing was dropped."""
+    opened(signed_in, service, capped)
     notes = signed_in.locator("#log > .notice")
     until(lambda: notes.count() == 2)
     assert "of output before this were dropped" in notes.nth(1).text_content()
     assert signed_in.locator("#log > :last-child").get_attribute("class") == "line"
+
+
+def test_gap_between_two_lines_is_said_where_it_is(service, signed_in, capped):
+    """One line followed the other as if nothing had been between them."""
+    opened(signed_in, service, capped)
+    signed_in.evaluate("location.hash = '#L1500'")
+    note = signed_in.locator("#log > .notice", has_text="lines were dropped here")
+    note.wait_for()
+    before, after = (int(note.evaluate(f"n => n.{which}ElementSibling.dataset.n")) for which in ("previous", "next"))
+    assert note.text_content() == f"{after - before - 1:,} lines were dropped here: the log has a cap."
 
 
 def test_times_of_lines_follow_the_zone(service, browser):
