@@ -67,11 +67,13 @@ class Bench:
         return Running(path, runner)
 
     def end(self, running: Running) -> Result:
-        for fd in running.runner.pidfd, running.runner.notes:
-            assert fd is not None
-            if fd == running.runner.pidfd:
-                select.select([fd], [], [])
-            os.close(fd)
+        pidfd, notes = running.runner.pidfd, running.runner.notes
+        assert pidfd is not None
+        assert notes is not None
+        while select.select([notes], [], [])[0] and os.read(notes, 4096):
+            continue
+        os.close(pidfd)
+        os.close(notes)
         with RunDir(str(running.path)) as rundir:
             result = Result.from_json(rundir.read_json(RESULT) or {})
         assert result.kind == "success", result.error

@@ -18,6 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
 pages = get_asgi_application()
 
 from dashboard.routing import websocket_urlpatterns  # noqa: E402  # its consumers need the models that are loaded now
+from scheduler_site import urls  # noqa: E402, F401  # loaded before the port answers, not by the first request
 from scheduler_site.origin import SameOriginValidator  # noqa: E402  # as the next
 
 

@@ -70,7 +70,7 @@ CHANNEL_LAYERS = {
 # --- Django ---
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # its pages are loaded by urls.py: only the web needs them
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

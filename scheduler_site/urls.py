@@ -11,6 +11,8 @@ from jobs.api.api import api
 from jobs.api.health import healthz
 from scheduler_site.signin import SignInForm
 
+admin.autodiscover()  # here, as the API is loaded here: half of the start of a process that has no pages
+
 
 def favicon(_request: HttpRequest) -> HttpResponse:
     """For what has no page to name it in, such as a log or an answer of the API that is opened in a browser."""

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 from jobs.core.states import TERMINAL
 
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
-TALLEST = 2400  # of a picture: a list of fifty rows says no more than its beginning
+TALLEST = 4200  # of a picture: a list of fifty rows says no more than its beginning
 LISTS = {
     "overview": "/",
     "jobs": "/jobs/",
@@ -53,11 +53,39 @@ FEW = LISTS | {f"instance-{status}": f"/instances/{{{status}}}/" for status in S
     "admin-schedule-add": "/admin/jobs/calendar/add/",
     "admin-instance": "/admin/jobs/instance/{failed}/change/",
 }  # fmt: skip
+RUNS = ("keeps", "progress", "colours", "capped", "packed", "unpacked", "builds", "called", "exported")
+EXECUTION = {
+    "new-job": "/jobs/new/",
+    **{f"instance-{name}": f"/instances/{{{name}}}/" for name in RUNS},
+    **{f"job-{name}": f"/jobs/{{job-{name}}}/" for name in ("keeps", "packed", "called")},
+    "job-gone": "/jobs/{gone}/",
+    "job-export": "/jobs/{export}/",
+    "edit-keeps": "/jobs/{job-keeps}/edit/",
+    "edit-export": "/jobs/{export}/edit/",
+    "edit-called": "/jobs/{job-called}/edit/",
+    "edit-gone": "/jobs/{gone}/edit/",
+    "run-with": "/jobs/{export}/run-with/",
+    "run-with-called": "/jobs/{job-called}/run-with/",
+    "secrets": "/secrets/",
+    "secret": "/secrets/{secret}/",
+    "new-secret": "/secrets/new/",
+    "delete-secret": "/secrets/{secret}/delete/",
+    "delete-free-secret": "/secrets/{secret-free}/delete/",
+    "node": "/nodes/{node}/",
+    "nodes": "/nodes/",
+    "overview": "/",
+    "jobs": "/jobs/",
+    "instances": "/instances/",
+    "admin-secrets": "/admin/jobs/secret/",
+    "admin-secret": "/admin/jobs/secret/{secret}/change/",
+    "admin-job-export": "/admin/jobs/job/{export}/change/",
+}
 PAGES = {
     "empty": LISTS | ADMIN,
     "few": FEW,
     "many": LISTS | ADMIN | {"job": "/jobs/{job}/", "instances-failed": "/instances/?status=failed&status=timeout"},
-    "failing": LISTS | {"job": "/jobs/{job}/", "instance": "/instances/{failed}/"},
+    "execution": EXECUTION,
+    "failing": LISTS | {"job": "/jobs/{job}/", "instance": "/instances/{failed}/", "node": "/nodes/{weak}/"},
 }
 APART = ("403", "404", "500", "503", "registration/login", "registration/locked", "403_csrf")
 
@@ -131,6 +159,44 @@ ACTS: dict[str, tuple[str, Callable[[Page], Any]]] = {
 }
 
 
+def folds_open(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('.fold').forEach(fold => fold.open = true)")
+    page.wait_for_timeout(400)
+
+
+def new_callable(page: Page) -> None:
+    page.locator("[name=runs][value=callable]").check(force=True)
+    page.locator("[name=callable]").select_option(index=1)
+    page.locator("[data-callable-fields] .field").first.wait_for()
+
+
+def refused_values(page: Page) -> None:
+    page.evaluate("document.querySelector('.run-with').noValidate = true")
+    page.fill("[name='parameter:limit']", "0")
+    page.fill("[name='parameter:columns']", "[1, ")
+    page.locator(".run-with .primary").click()
+    page.locator(".field .error").first.wait_for()
+
+
+def searched(page: Page, words: str) -> None:
+    page.fill("[data-search]", words)
+    page.keyboard.press("Enter")
+    page.locator(".line.found").first.wait_for()
+    page.locator("[data-log-toggle=times]").click()
+
+
+EXECUTION_ACTS: dict[str, tuple[str, Callable[[Page], Any]]] = {
+    "new-callable": ("/jobs/new/", new_callable),
+    "new-folds": ("/jobs/new/", folds_open),
+    "edit-keeps-folds": ("/jobs/{job-keeps}/edit/", folds_open),
+    "edit-export-folds": ("/jobs/{export}/edit/", folds_open),
+    "run-with-refused": ("/jobs/{export}/run-with/", refused_values),
+    "log-searched": ("/instances/{colours}/", lambda page: searched(page, "error")),
+    "log-cap": ("/instances/{capped}/#L12000", lambda page: page.locator(".log .notice").first.wait_for()),
+    "variables": ("/instances/{exported}/", lambda page: page.locator(".ran details summary").click()),
+}
+
+
 class Gallery:
     """Takes pictures of one site into a folder: STATE-NAME-SIZE-THEME.png."""
 
@@ -138,7 +204,7 @@ class Gallery:
         self.browser, self.address, self.cookie, self.folder, self.only = browser, address, cookie, folder, only
 
     def take_all(self, state: str, ids: dict[str, int]) -> None:
-        acts = ACTS if state == "few" else {}
+        acts = {"few": ACTS, "execution": EXECUTION_ACTS}.get(state, {})
         for size in SIZES:
             with self.page(size) as page:
                 for name, path in PAGES[state].items():

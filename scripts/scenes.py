@@ -11,10 +11,15 @@ from typing import Any
 from _bench import wait_until
 from django.conf import settings
 from django.utils import timezone
+from scenes_execution import execution, submit
 
 from dashboard import operations
 from dashboard.models import BulkOperation
 from jobs import actions, models
+from jobs.execution import abilities
+from jobs.execution.cgroup_search import Found
+
+__all__ = ["empty", "execution", "failing", "few", "many"]
 
 SLEEPS = "import time\nprint('\\x1b[32mready\\x1b[0m, waiting for work')\nfor n in range(600):\n    print(f'step {n}', flush=True)\n    time.sleep(1)\n"  # noqa: E501 - one script
 FAILS = "import sys\nprint('reading /srv/in/orders.csv')\nprint('\\x1b[31mKeyError: customer_id\\x1b[0m', file=sys.stderr)\nsys.exit(3)\n"  # noqa: E501 - one script
@@ -114,7 +119,17 @@ def failing() -> dict[str, int]:
     models.Node.objects.create(
         name="boreas", cores=list(range(8)), memory_mb=32_000, started_at=gone, heartbeat_at=gone
     )
-    return {"failed": failed} | places(failed)
+    refused = Found({}, dict.fromkeys(abilities.WITHOUT, "read-only file system"))
+    weak = models.Node.objects.create(
+        name="zephyr",
+        cores=list(range(4)),
+        memory_mb=16_000,
+        started_at=gone,
+        heartbeat_at=gone,
+        stopped_at=gone,
+        notices=abilities.sentences(refused, "rota", root=False, schedulers=[]),
+    )
+    return {"failed": failed, "weak": weak.pk} | places(failed)
 
 
 def many() -> dict[str, int]:
@@ -132,12 +147,6 @@ def places(instance_id: int) -> dict[str, int]:
         "calendar": next(iter(models.Calendar.objects.values_list("pk", flat=True)), 0),
         "node": models.Node.objects.get(name="atlas").pk,
     }
-
-
-def submit(name: str, script: str, **fields: Any) -> int:
-    once = {"kind": "script", "script_content": script, "schedule_type": "once", "max_retries": 0}
-    made = actions.create_job({"name": name, **once, **fields}, actor="ann", now=timezone.now())
-    return int(made.instance_id or 0)
 
 
 def job(raw: dict[str, Any]) -> int:

@@ -29,7 +29,7 @@ ADDRESS = f"http://127.0.0.1:{PORT}"
 PICTURES = ROOT / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WATCHED_SECONDS = 12  # so that the heatmap has something to show
-STATES = ("empty", "few", "many", "failing")
+STATES = ("empty", "few", "many", "failing", "execution")
 
 
 def main() -> None:
@@ -65,6 +65,8 @@ def take_for_readme() -> None:
 
 def take_state(state: str, pictures: Path, only: str) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
+    if state == "execution":
+        os.environ["ROTA_LOG_CAP_MB"] = "2"  # so that a log of a moment is capped
     folder = use_own_data_folder()
     try:
         if state == "many":

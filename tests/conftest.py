@@ -29,6 +29,8 @@ pytest_plugins = [
     "tests.fixtures.redis",
     "tests.fixtures.chromium",
     "tests.fixtures.callables",
+    "tests.fixtures.bootstrapped",
+    "tests.fixtures.migrated",
 ]
 
 

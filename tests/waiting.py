@@ -7,14 +7,18 @@ from typing import TypeVar
 
 T = TypeVar("T")
 DEADLINE_SECONDS = 90  # for all that tests wait for: a machine that does ten other things is no fault
-_PAUSE_SECONDS = 0.005
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.005, 0.05
 
 
 def until(condition: Callable[[], T]) -> T:
-    """The first truthy answer of `condition`; AssertionError when there is none before the deadline."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
+    """The first truthy answer of `condition`; AssertionError when there is none before the deadline.
+
+    It looks more and more seldom: what is waited for needs the processor that looking takes.
+    """
+    begun = time.monotonic()
     pause = threading.Event()
     while not (answer := condition()):
-        assert time.monotonic() < deadline, f"not true within {DEADLINE_SECONDS} s"
-        pause.wait(_PAUSE_SECONDS)
+        waited = time.monotonic() - begun
+        assert waited < DEADLINE_SECONDS, f"not true within {DEADLINE_SECONDS} s"
+        pause.wait(min(max(_SHORTEST_PAUSE_SECONDS, waited / 20), _LONGEST_PAUSE_SECONDS))
     return answer

@@ -121,6 +121,12 @@ def duration(seconds: float) -> str:
 
 
 @register.filter
+def apart(later: datetime, at: datetime) -> str:
+    """How long after `at` it is, such as "2 min 26 s"."""
+    return amounts.duration((later - at).total_seconds())
+
+
+@register.filter
 def size(count: int) -> str:
     return amounts.size(count)
 

@@ -81,10 +81,10 @@ def download(request: HttpRequest, instance_id: int) -> HttpResponse | Streaming
     if instance and (gone := log_gone(instance, place.path)):
         return render(request, "refused.html", {"sentence": gone}, status=HTTPStatus.GONE)
     try:
-        log.state(place.path)
+        end = log.state(place.path).end
     except BrokenFileError:  # as above; told now, for what fails while it is sent only breaks off
         return render(request, "refused.html", {"sentence": UNREADABLE}, status=HTTPStatus.CONFLICT)
-    response = StreamingHttpResponse(_bytes_of(place), content_type="text/plain; charset=utf-8")
+    response = StreamingHttpResponse(_bytes_of(place, end), content_type="text/plain; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="instance-{instance_id}-attempt-{place.attempt}.log"'
     response["X-Content-Type-Options"] = "nosniff"
     return response
@@ -120,10 +120,11 @@ def _window(topic: str, place: LogPlace, state: log.LogState, request: HttpReque
     return frame_of(topic, place, found, span, skipped=start, begins=begins)
 
 
-async def _bytes_of(place: LogPlace) -> AsyncIterator[bytes]:
+async def _bytes_of(place: LogPlace, end: int) -> AsyncIterator[bytes]:
+    """As far as byte `end`, or a little more: a job that prints faster than somebody reads would hold the download."""
     # Async, or the whole log would be gathered in memory first: Django does that with other iterators under ASGI.
     start = 0
-    while (chunk := await asyncio.to_thread(log.read, place.path, start, DOWNLOAD_STEP)).data:
+    while start < end and (chunk := await asyncio.to_thread(log.read, place.path, start, DOWNLOAD_STEP)).data:
         if dropped := sum(b - a for a, b in chunk.dropped_ranges):
             yield f"\n[rota] {dropped:,} bytes of output were dropped here: the log has a cap\n".encode()
         start = chunk.end

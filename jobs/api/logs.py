@@ -78,7 +78,7 @@ def read_log(
     if start is not None or limit is not None:
         return _part(log.read(path, start or 0, limit or DEFAULT_PART), HTTPStatus.OK)
     wanted = RANGE.fullmatch(request.headers.get("Range", "").strip())
-    if wanted and any(wanted.groups()):
+    if wanted and any(wanted.groups()) and "If-Range" not in request.headers:  # no log has a mark to be known by
         return _range(path, *wanted.groups())
     return _whole(request, path)
 

@@ -9,30 +9,22 @@ room, keeps nobody else waiting.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from jobs.core.cores import CoreManager
 from jobs.core.limits import Limits
 from jobs.core.packages import Preparations
-from jobs.core.prediction import Holding, Prediction, Room, earliest_start
-from jobs.core.ready import Needs, ReadySet
+from jobs.core.prediction import Holding, Room, by_end, earliest_start
+from jobs.core.ready import Group, Needs, ReadySet
 from jobs.core.records import Allocation, Demand, Hold
+from jobs.core.values import made_often
 
 PATIENCE = timedelta(seconds=60)
 
 # Of those with the same needs that would take too long to go ahead of a big one: a pass must not cost by the queue.
 MOST_LOOKED_BEHIND = 10
-
-
-class Candidate(NamedTuple):
-    """What admission asks about a ready instance. `seconds`: how long it is expected to run, None if nobody knows."""
-
-    queued_at: datetime
-    seconds: float | None
 
 
 @dataclass(slots=True)
@@ -51,14 +43,20 @@ class Admission:
     prepares: dict[str, int] = field(default_factory=dict)
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What admission decides by. `busy_with(job, instance)`: another instance of the job that is under way."""
+    """What admission decides by. `busy_with(job, instance)`: another instance of the job that is under way.
+
+    `seconds(instance)`: how long it is expected to run, None if nobody knows; `queued_at(instance)`: since when its
+    patience counts. `holdings`: of what runs, in the order `by_end`.
+    """
 
     ready: ReadySet
     manager: CoreManager
     limits: Limits
-    candidate: Callable[[int], Candidate]
+    seconds: Callable[[int], float | None]
+    queued_at: Callable[[int], datetime]
     busy_with: Callable[[int, int], int | None]
     holdings: Callable[[], Iterable[Holding]]
     load: Mapping[int, float]
@@ -80,30 +78,50 @@ def admit(around: Surroundings, now: datetime) -> Admission:
     return _Pass(around, now).run()
 
 
+class _Kind:
+    """Those with the same needs, one after another. `plain`: nothing but room and their own job can hold them back.
+
+    `behind`: how many of them were looked at that take too long to go ahead of a big one.
+    """
+
+    __slots__ = ("behind", "group", "needs", "plain", "queue")
+
+    def __init__(self, group: Group, around: Surroundings) -> None:
+        needs = group.needs
+        self.group = group
+        self.needs = needs
+        self.queue = group.in_order()
+        self.behind = 0
+        unlimited = not needs.limits and not needs.rates and around.preparations.is_settled(needs.environment)
+        self.plain = unlimited and around.manager.can_ever(needs.demand)
+
+
 class _Pass:
     def __init__(self, around: Surroundings, now: datetime) -> None:
         self._around = around
         self._now = now
         self._result = Admission()
         self._big: _Big | None = None
-        self._foreseen: Prediction | None = None
+        self._big_in_seconds: float | None = None
+        self._foreseen = False
         self._alone: dict[int, int] = {}
-        self._behind: Counter[Needs] = Counter()
         self._lacks: dict[Demand, str] = {}
         self._stuck = 0
 
     def run(self) -> Admission:
         ready = self._around.ready
-        kinds = ready.kinds()
-        queues = [ready.in_order(needs) for needs in kinds]
-        firsts = [(next(queue), kind) for kind, queue in enumerate(queues)]  # in order, as the kinds are: a heap
+        kinds = [_Kind(group, self._around) for group in ready.groups()]
+        firsts = [(next(kind.queue), at) for at, kind in enumerate(kinds)]  # in order, as the kinds are: a heap
         while firsts:
-            (_, instance_id), kind = firsts[0]
-            following = next(queues[kind], None) if self._look_at(instance_id, kinds[kind]) else None
+            (_, instance_id), at = firsts[0]
+            kind = kinds[at]
+            following = next(kind.queue, None) if self._look_at(instance_id, kind) else None
             if following is None:
                 heapq.heappop(firsts)
             else:
-                heapq.heapreplace(firsts, (following, kind))
+                heapq.heapreplace(firsts, (following, at))
+        for kind in kinds:
+            kind.queue.close()
         self._result.startable = len(ready) - self._stuck - len(self._result.starts)
         if self._big is not None and self._result.holds:
             # Only a big one whose patience has run out keeps cores from others; until then nothing is reserved.
@@ -113,15 +131,16 @@ class _Pass:
                 self._look_again_at(self._big.patient_until)
         return self._result
 
-    def _look_at(self, instance_id: int, needs: Needs) -> bool:
+    def _look_at(self, instance_id: int, kind: _Kind) -> bool:
         """Whether another with the same needs, the first by now, is worth a look."""
-        hold = None if self._around.manager.can_ever(needs.demand) else Hold("node_too_small")
+        needs = kind.needs
+        hold = None if kind.plain or self._around.manager.can_ever(needs.demand) else Hold("node_too_small")
         if hold is None and self._waits_for_its_own(instance_id):
             return True
-        if hold is None:
+        if hold is None and not kind.plain:
             hold = self._unprepared(instance_id, needs.environment) or self._limit(needs)
         if hold is not None:
-            self._stuck += self._around.ready.count(needs)
+            self._stuck += len(kind.group)
         else:
             hold = self._no_room(instance_id, needs)
         if hold is None:
@@ -131,11 +150,10 @@ class _Pass:
             self._result.holds[instance_id] = hold
             return False
         # It is held for the time that it takes, so one with the same needs may go ahead; only the first is told why.
-        looked = self._behind[needs]
-        self._behind[needs] += 1
-        if not looked:
+        kind.behind += 1
+        if kind.behind == 1:
             self._result.holds[instance_id] = hold
-        return looked < MOST_LOOKED_BEHIND
+        return kind.behind <= MOST_LOOKED_BEHIND
 
     def _waits_for_its_own(self, instance_id: int) -> bool:
         """Whether another instance of its job keeps it waiting: then it is parked until that has ended."""
@@ -192,20 +210,22 @@ class _Pass:
         return found
 
     def _ends_before(self, instance_id: int, big: _Big) -> bool:
-        seconds = self._around.candidate(instance_id).seconds
+        """Whether it is expected to end before the big one could start anyway."""
+        seconds = self._around.seconds(instance_id)
         if seconds is None:
             return False
-        at = self._big_could_start_at(big)
-        return at is not None and self._now + timedelta(seconds=seconds) <= at
-
-    def _big_could_start_at(self, big: _Big) -> datetime | None:
-        """Asked for only once its patience has run out: it costs by all that runs. None: nobody knows."""
         if not self._foreseen:
-            manager = self._around.manager
-            free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
-            started = [self._holding_of(started_id, held) for started_id, held in self._result.starts]
-            self._foreseen = earliest_start(big.demand, free, [*self._around.holdings(), *started], self._now)
-        return self._foreseen.at
+            self._big_in_seconds, self._foreseen = self._seconds_to(big), True
+        return self._big_in_seconds is not None and seconds <= self._big_in_seconds
+
+    def _seconds_to(self, big: _Big) -> float | None:
+        """Until it could start: asked for once its patience has run out, and once in a pass. None: nobody knows."""
+        manager = self._around.manager
+        free = Room(manager.free_slots, manager.free_memory_mb if manager.memory_total_mb else None)
+        started = sorted((self._holding_of(one, held) for one, held in self._result.starts), key=by_end)
+        holdings = heapq.merge(self._around.holdings(), started, key=by_end) if started else self._around.holdings()
+        at = earliest_start(big.demand, free, holdings, self._now).at
+        return None if at is None else (at - self._now).total_seconds()
 
     def _start(self, instance_id: int, needs: Needs) -> Allocation:
         allocation = self._around.manager.allocate(instance_id, needs.demand, self._around.load)
@@ -220,12 +240,11 @@ class _Pass:
         return allocation
 
     def _as_big(self, instance_id: int, needs: Needs) -> _Big:
-        queued_at = self._around.candidate(instance_id).queued_at
-        return _Big(instance_id, needs.demand, queued_at + self._around.patience)
+        return _Big(instance_id, needs.demand, self._around.queued_at(instance_id) + self._around.patience)
 
     def _holding_of(self, instance_id: int, allocation: Allocation) -> Holding:
         """What was started in this very pass holds its cores too."""
-        seconds = self._around.candidate(instance_id).seconds
+        seconds = self._around.seconds(instance_id)
         ends_at = None if seconds is None else self._now + timedelta(seconds=seconds)
         return Holding(instance_id, len(allocation.cores) + allocation.virtual, allocation.memory_mb, ends_at)
 

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from jobs.core.values import made_often
+
 # One in a year. Below that the moment of the next token soon lies beyond what a datetime can say.
 LEAST_RATE = 1 / (366 * 86_400)
 GREATEST_RATE = 100_000
@@ -28,6 +30,7 @@ class InvalidBucket(ValueError):
         super().__init__(f"{name} is {given}, but must be {expected}")
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """What is left in a bucket: `count` tokens (0 to burst, parts too) at the moment `at`."""

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from jobs.core.triggers import Counting, Trigger, count_between, latest_between
+from jobs.core.values import made_often
 
 MISFIRE_GRACE = timedelta(seconds=60)
 MOST_CAUGHT_UP = 3  # of policy `all`, unless set
@@ -20,7 +21,8 @@ class CatchUp(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True)
+@made_often
+@dataclass(frozen=True, slots=True)
 class Due:
     """`fires` become instances, oldest first; `missed` more were due and do not."""
 

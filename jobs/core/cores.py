@@ -98,15 +98,18 @@ class CoreManager:
         allocation = self._held.pop(holder, None)
         if allocation is None:
             return False
-        self._holders.subtract(allocation.cores)
-        self._free.update(core for core in allocation.cores if not self._holders[core] and core in self._known)
+        for core in allocation.cores:
+            self._holders[core] -= 1
+            if not self._holders[core] and core in self._known:
+                self._free.add(core)
         self._virtual_held -= allocation.virtual
         self._memory_held -= allocation.memory_mb
         return True
 
     def _give(self, holder: int, allocation: Allocation) -> None:
         self._held[holder] = allocation
-        self._holders.update(allocation.cores)
+        for core in allocation.cores:
+            self._holders[core] += 1
         self._free.difference_update(allocation.cores)
         self._virtual_held += allocation.virtual
         self._memory_held += allocation.memory_mb

@@ -16,6 +16,7 @@ from jobs.core.known import KnownInstances
 from jobs.core.present import DurationFrom, Durations, Pool, Present
 from jobs.core.records import Allocation, Instance
 from jobs.core.states import WAITING, OutcomeKind
+from jobs.core.values import made_often
 
 MOST_ROWS = 200
 MOST_PARTS = 400
@@ -72,6 +73,7 @@ class SimulatedRun:
     outcome: str = ""
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class SimulatedFire:
     """`instances`: how many it made. `missed`: earlier ones that it stands for."""

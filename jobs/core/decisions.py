@@ -8,8 +8,10 @@ from datetime import datetime
 
 from jobs.core.records import Allocation, Blame, Hold, Instance, Outcome
 from jobs.core.states import Status
+from jobs.core.values import made_often
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Birth:
     """An instance that a fire makes: queued with its place in the order, or pending until it is due and may run.
@@ -41,6 +43,7 @@ class Birth:
         )
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Skip:
     """`count` fires, the latest of them at `logical_at`, that become no instance, and why."""
@@ -51,6 +54,7 @@ class Skip:
     count: int = 1
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Fire:
     """A schedule came due. `births` come in the order in which they may start: upstreams before what waits for them.
@@ -70,6 +74,7 @@ class Fire:
     skips: tuple[Skip, ...] = ()
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Rearm:
     """A schedule that counts from the end of the last run fires next at `next_at`.
@@ -92,6 +97,7 @@ class Flag:
     fault: str
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Queue:
     """pending or retrying -> queued: its moment has come."""
@@ -103,6 +109,7 @@ class Queue:
     order_key: int
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Start:
     """queued -> running, with the cores that it gets. Refused if it was moved, edited or paused meanwhile.
@@ -120,6 +127,7 @@ class Start:
     rates: tuple[str, ...] = ()
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Wait:
     """The reason why a queued instance waits has changed."""
@@ -129,6 +137,7 @@ class Wait:
     hold: Hold
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Begin:
     """The process of a committed start exists."""
@@ -140,6 +149,7 @@ class Begin:
     at: datetime
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Finish:
     """An attempt ended, and `status` is what its instance becomes: terminal, retrying (at `retry_at`) or queued.
@@ -161,6 +171,7 @@ class Finish:
     abandoned: bool = False
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Dismiss:
     """An instance that waits ends without another attempt: upstream_failed, skipped, cancelled or failed.
@@ -195,6 +206,7 @@ class Pause:
     reason: str
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Stop:
     """The durable wish to cancel is to be passed to the runner. Nothing to commit."""
@@ -222,6 +234,7 @@ class Unprepare:
     key: str
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The outcome of one pass: what to commit and do, in order, and when to wake next (None: only when told).
@@ -234,13 +247,16 @@ class Plan:
     preparations: tuple[Prepare | Unprepare, ...] = ()
 
 
+_SUPERSEDABLE = frozenset({Begin, Rearm})
+
+
 def without_superseded(decisions: Sequence[Decision]) -> list[Decision]:
     """A short attempt that began and ended in one pass is written once, as ended; what was to be the next fire of a
     schedule, and came due in the pass that says so, only as having fired."""
+    if _SUPERSEDABLE.isdisjoint(map(type, decisions)):
+        return list(decisions)
     finished = {decision.token for decision in decisions if isinstance(decision, Finish)}
     fired = {decision.schedule_id for decision in decisions if isinstance(decision, Fire)}
-    if not finished and not fired:
-        return list(decisions)
     return [
         d
         for d in decisions

@@ -14,6 +14,7 @@ from jobs.core.admission import PATIENCE
 from jobs.core.births import Births
 from jobs.core.cores import NO_LOAD, CoreManager
 from jobs.core.decisions import Begin, Decision, Dismiss, Fire, Plan, Stop, Withdraw, without_superseded
+from jobs.core.definitions import Definitions
 from jobs.core.ending import REPLACED, Endings
 from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
@@ -38,7 +39,7 @@ from jobs.core.limits import Limits
 from jobs.core.order import Order
 from jobs.core.places import Places
 from jobs.core.port import Committed
-from jobs.core.records import Hold, Instance, Job
+from jobs.core.records import Instance, Job
 from jobs.core.starting import Starts
 from jobs.core.states import LIVE, TERMINAL, WAITING, Status
 from jobs.core.waiting import Waiting
@@ -69,6 +70,7 @@ class Engine:
         self.waiting = Waiting(self.known, self.graph, self.limits, self.places)
         self.schedules = Schedules(self.known, Births(self.known, self.graph, self.places))
         self.starts = Starts(manager, self.known, self.waiting, self.limits, self.places, new_token, patience, node)
+        self.jobs = Definitions(self.known, self.graph, self.limits, self.waiting, self.starts, self.schedules)
         self._endings = Endings(self.known, uniform)
 
     # --- what the service calls ---
@@ -82,28 +84,34 @@ class Engine:
         dismissed = [*self.waiting.dismiss_late(now), *self.waiting.dismiss_impossible(), *self.waiting.judge()]
         queued = self.waiting.queue_due(now)
         # What waited for one that can never run ends with it.
-        dismissed += [*(one for one in queued if isinstance(one, Dismiss)), *self.waiting.judge()]
+        if queued:
+            dismissed += [*(one for one in queued if isinstance(one, Dismiss)), *self.waiting.judge()]
         decisions.extend(fired)
-        for one in dismissed:
-            self.starts.forget(one.instance_id)
-            decisions.extend(self._endings.dismissed(one))
-        born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
-        for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
-            decisions.extend(self.schedules.ended(job_id, now))
+        if dismissed:
+            decisions.extend(self._dismissed(dismissed, fired, now))
         decisions.extend(one for one in queued if not isinstance(one, Dismiss))
         decisions.extend(self.starts.admit(now, load))
         return Plan(tuple(without_superseded(decisions)), self.wake_at(), self.starts.take_preparations())
 
+    def _dismissed(self, dismissed: Sequence[Dismiss], fired: Sequence[Decision], now: datetime) -> Iterable[Decision]:
+        """What ended in this pass without a run, and what follows from that."""
+        for one in dismissed:
+            self.starts.forget(one.instance_id)
+            yield from self._endings.dismissed(one)
+        born = {one.job_id for one in fired if isinstance(one, Fire) and one.births}  # they tell by their own end
+        for job_id in dict.fromkeys(one.job_id for one in dismissed if one.job_id not in born):
+            yield from self.schedules.ended(job_id, now)
+
     def wake_at(self) -> datetime | None:
         """When to step next if nothing happens before; None: only when something does."""
         moments = (self.schedules.next_moment(), self.waiting.next_moment(), self.starts.look_again_at)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return min(filter(None, moments), default=None)
 
     def adopt(self, job: Job, instance: Instance, run: Run) -> None:
         """Before the first pass: an attempt from before a restart that is still this node's to look after."""
-        self._put_job(job)
+        self.jobs.put(job)
         self.known.put(instance)
-        self.known.running[instance.id] = run
+        self.known.runs(instance.id, run)
         self.manager.restore(instance.id, run.allocation)
         self.limits.hold(instance.id, job.limits)
         self.places.started(instance)
@@ -137,7 +145,7 @@ class Engine:
             case InstanceGone(instance_id):
                 return self._instance_gone(instance_id)
             case JobChanged(job):
-                return self._job_changed(job)
+                return self.jobs.change(job)
             case ScheduleChanged():
                 return self.schedules.put(told, now)
             case _:
@@ -148,7 +156,7 @@ class Engine:
         """Facts that nothing is decided by at once."""
         match told:
             case JobGone(job_id):
-                self._job_gone(job_id)
+                self.jobs.drop(job_id, self._forget)
             case ScheduleGone(job_id):
                 self.schedules.remove_job(job_id)
             case AdmissionChanged(stopped):
@@ -157,6 +165,7 @@ class Engine:
                 self.starts.preparations.settle(key)
             case LimitsChanged(maxima, rates):
                 self.limits.set(maxima, rates)
+                self.waiting.needs_changed()
                 self.waiting.put_again(self.known.all_queued())
 
     def _began(self, told: Began) -> Sequence[Decision]:
@@ -231,38 +240,6 @@ class Engine:
             self.places.left(self.known.instances[instance_id])
         self._forget(instance_id)
         return ()
-
-    def _job_changed(self, job: Job) -> Sequence[Decision]:
-        before = self.known.find_job(job.id)
-        self._put_job(job)
-        if before is None:
-            return ()
-        self.waiting.edges_changed(job.id)
-        if job.start_deadline_seconds != before.start_deadline_seconds:
-            self.waiting.deadline_changed(job.id)
-        if job.limits != before.limits:
-            # The store counts by the limits as they are: a start that only we think possible is refused at every look.
-            for instance in self.known.running_of(job.id):
-                self.limits.hold(instance.id, job.limits)
-        queued = self.known.queued_of(job.id)
-        self.waiting.put_again(queued)
-        if not job.paused or before.paused:
-            return ()
-        return [wait for instance in queued for wait in self.starts.hold(instance.id, Hold("paused"))]
-
-    def _put_job(self, job: Job) -> None:
-        self.known.put_job(job)
-        self.graph.put(job.id, job.upstreams)
-        self.limits.set_job(job.id, job.max_running)
-
-    def _job_gone(self, job_id: int) -> None:
-        self.schedules.remove_job(job_id)
-        self.graph.drop(job_id)
-        self.waiting.job_gone(job_id)
-        self.limits.set_job(job_id, None)
-        for instance in self.known.waiting_of(job_id):
-            self._forget(instance.id)
-        self.known.drop_job(job_id)
 
     def _forget(self, instance_id: int) -> None:
         instance = self.known.instances.get(instance_id)

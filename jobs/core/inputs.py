@@ -10,6 +10,7 @@ from jobs.core.limits import Rate
 from jobs.core.policies import DEFAULT_POLICY, FirePolicy
 from jobs.core.records import Instance, Job, Outcome
 from jobs.core.triggers import Trigger
+from jobs.core.values import made_often
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class ScheduleGone:
     job_id: int
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class InstanceSeen:
     """An instance as the store has it now: submitted, cancelled, moved or finished by somebody else."""
@@ -63,6 +65,7 @@ class InstanceGone:
     instance_id: int
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Began:
     """The runner has claimed the attempt and its process exists."""
@@ -72,6 +75,7 @@ class Began:
     at: datetime
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The attempt is over and no process of it is left."""

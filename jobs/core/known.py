@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
+from jobs.core.ofjob import BUSY, OfJob
+from jobs.core.prediction import ExpectedEnds, Holding
 from jobs.core.records import Allocation, Instance, Job
-from jobs.core.states import LIVE, UNFINISHED, WAITING, Status, check_move
+from jobs.core.states import LIVE, WAITING, Status, check_move
+from jobs.core.values import made_often
 
 # The usual duration is the median of this many last successes: one slow night does not move it.
 USUAL_OF_LAST = 11
 
 # Whose queued instances wait for the same: a job, and whether they run one after another.
 Line = tuple[int, bool]
-
-# Of the job whose instances run one after another, these keep the next one waiting.
-BUSY = frozenset({Status.RUNNING, Status.RETRYING})
 
 
 class UnknownJobError(KeyError):
@@ -29,6 +29,7 @@ class UnknownJobError(KeyError):
         super().__init__(f"job {job_id} is not known; a job is told to the engine before its instances")
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Run:
     """An attempt in flight on this node. `abandoned`: its instance has ended without it."""
@@ -46,13 +47,13 @@ class KnownInstances:
     def __init__(self) -> None:
         self.instances: dict[int, Instance] = {}
         self.running: dict[int, Run] = {}
+        self.ends = ExpectedEnds()
         self._jobs: dict[int, Job] = {}
-        self._of_job: defaultdict[int, set[int]] = defaultdict(set)
-        self._under_way: defaultdict[int, set[int]] = defaultdict(set)
-        self._busy: defaultdict[int, set[int]] = defaultdict(set)
-        self._queued: Counter[Line] = Counter()
+        self._of_jobs: dict[int, OfJob] = {}
         self._durations: dict[int, deque[float]] = {}
         self._freed: set[int] = set()
+
+    # --- jobs ---
 
     def job(self, job_id: int) -> Job:
         try:
@@ -69,25 +70,28 @@ class KnownInstances:
         if known is not None and job.usual_seconds is None:
             job = replace(job, usual_seconds=known.usual_seconds)
         self._jobs[job.id] = job
+        if known is not None and known.expected_seconds != job.expected_seconds:
+            self._expect_anew(job.id)
 
     def drop_job(self, job_id: int) -> None:
         """Forget the definition, unless something of it still runs and has to be settled."""
-        if not self._of_job.get(job_id):
+        if not self.has_instances(job_id):
             self._jobs.pop(job_id, None)
-            self._of_job.pop(job_id, None)
-            self._under_way.pop(job_id, None)
-            self._busy.pop(job_id, None)
+            self._of_jobs.pop(job_id, None)
             self._durations.pop(job_id, None)
 
     def note_duration(self, job_id: int, seconds: float) -> float:
         """A success took this long: returns the job's usual duration from now on."""
         job = self.job(job_id)
-        seed = [] if job.usual_seconds is None else [job.usual_seconds]
-        durations = self._durations.setdefault(job_id, deque(seed, maxlen=USUAL_OF_LAST))
+        durations = self._durations.get(job_id)
+        if durations is None:
+            seed = [] if job.usual_seconds is None else [job.usual_seconds]
+            durations = self._durations[job_id] = deque(seed, maxlen=USUAL_OF_LAST)
         durations.append(seconds)
         usual = median(durations)
         if usual != job.usual_seconds:
             self._jobs[job_id] = replace(job, usual_seconds=usual)
+            self._expect_anew(job_id)
         return usual
 
     def note_end(self, job_id: int, *, failed: bool) -> int:
@@ -98,48 +102,39 @@ class KnownInstances:
             self._jobs[job_id] = replace(job, failures_in_a_row=failures)
         return failures
 
+    # --- instances come, move and go ---
+
     def put(self, instance: Instance) -> None:
         """An instance that has ended is not kept."""
         if instance.status not in LIVE:
             self.forget(instance.id)
             return
-        self._count_queued(self.instances.get(instance.id), instance)
+        before = self.instances.get(instance.id)
         self.instances[instance.id] = instance
-        self._of_job[instance.job_id].add(instance.id)
-        _keep(self._under_way[instance.job_id], instance.id, _is_under_way(instance))
-        busy = self._busy[instance.job_id]
-        if instance.status in BUSY:
-            busy.add(instance.id)
-        elif instance.id in busy:
-            self._no_longer_busy(instance)
+        of_job = self._of_jobs.get(instance.job_id)
+        if of_job is None:
+            of_job = self._of_jobs[instance.job_id] = OfJob()
+        of_job.put(before, instance)
+        if instance.id in of_job.busy and instance.status not in BUSY:
+            self._no_longer_busy(of_job, instance)
 
     def forget(self, instance_id: int) -> None:
-        self.running.pop(instance_id, None)
+        self.stopped(instance_id)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
-            self._count_queued(instance, None)
-            self._of_job[instance.job_id].discard(instance_id)
-            self._under_way[instance.job_id].discard(instance_id)
-            if instance_id in self._busy[instance.job_id]:
-                self._no_longer_busy(instance)
+            of_job = self._of_jobs[instance.job_id]
+            of_job.drop(instance)
+            if instance_id in of_job.busy:
+                self._no_longer_busy(of_job, instance)
+
+    def _no_longer_busy(self, of_job: OfJob, instance: Instance) -> None:
+        del of_job.busy[instance.id]
+        self._freed.add(instance.job_id)
 
     def take_freed(self) -> set[int]:
         """Jobs of which, since this was last asked, an instance that kept others waiting no longer does."""
         freed, self._freed = self._freed, set()
         return freed
-
-    def _count_queued(self, before: Instance | None, after: Instance | None) -> None:
-        if before is not None and before.status is Status.QUEUED:
-            line = before.job_id, before.serial
-            self._queued[line] -= 1
-            if not self._queued[line]:
-                del self._queued[line]
-        if after is not None and after.status is Status.QUEUED:
-            self._queued[after.job_id, after.serial] += 1
-
-    def _no_longer_busy(self, instance: Instance) -> None:
-        self._busy[instance.job_id].discard(instance.id)
-        self._freed.add(instance.job_id)
 
     def move(self, instance_id: int, status: Status, **changes: Any) -> Instance:
         """The instance in its next status, made by `Instance.moved`. Raises InvalidTransitionError."""
@@ -151,7 +146,12 @@ class KnownInstances:
 
     def started(self, instance_id: int, run: Run) -> None:
         self.move(instance_id, Status.RUNNING, attempts=run.attempt)
+        self.runs(instance_id, run)
+
+    def runs(self, instance_id: int, run: Run) -> None:
+        """On this node."""
         self.running[instance_id] = run
+        self._expect(instance_id, run)
 
     def wish_cancel(self, instance_id: int) -> None:
         self.put(replace(self.instances[instance_id], cancel_requested=True))
@@ -167,52 +167,77 @@ class KnownInstances:
 
     def stopped(self, instance_id: int) -> None:
         """No process of it is left on this node."""
-        self.running.pop(instance_id, None)
+        if self.running.pop(instance_id, None) is not None:
+            self.ends.drop(instance_id)
 
-    def under_way(self, job_ids: Iterable[int]) -> list[Instance]:
-        """Instances of these jobs, anywhere, that have not ended: what a next fire would overlap with."""
-        return [self.instances[i] for job_id in job_ids for i in sorted(self._under_way.get(job_id, ()))]
+    def _expect(self, instance_id: int, run: Run) -> None:
+        seconds = self.job(self.instances[instance_id].job_id).expected_seconds
+        ends_at = None if seconds is None else run.since + timedelta(seconds=seconds)
+        slots = len(run.allocation.cores) + run.allocation.virtual
+        self.ends.put(Holding(instance_id, slots, run.allocation.memory_mb, ends_at))
 
-    def busy_with(self, job_id: int, *, but: int) -> int | None:
+    def _expect_anew(self, job_id: int) -> None:
+        """How long one of the job takes has changed."""
+        for instance_id in self._of(job_id).busy:
+            if instance_id in self.running:
+                self._expect(instance_id, self.running[instance_id])
+
+    # --- what is asked of a job ---
+
+    def is_under_way(self, job_id: int) -> bool:
+        """Whether anything of the job, anywhere, has not ended that was not just submitted for later."""
+        of_job = self._of(job_id)
+        return bool(of_job.fired or of_job.backfills)
+
+    def in_the_way(self, job_ids: Iterable[int], but_of: datetime) -> Iterator[Instance]:
+        """What is under way of these jobs for another date than `but_of`; a backfill lets fires go first.
+
+        One after another, for as many as are asked for.
+        """
+        for job_id in job_ids:
+            for instance in self._of(job_id).fired.values():
+                if instance.logical_at != but_of:
+                    yield instance
+
+    def busy_with(self, job_id: int, but: int) -> int | None:
         """An instance of the job, other than `but`, that runs anywhere or waits to be tried again."""
-        return next((i for i in self._busy.get(job_id, ()) if i != but), None)
+        for instance_id in self._of(job_id).busy:
+            if instance_id != but:
+                return instance_id
+        return None
 
     def is_busy(self, job_id: int) -> bool:
         """Whether what runs one after another of the job has to wait."""
-        return bool(self._busy.get(job_id))
+        return bool(self._of(job_id).busy)
 
     def has_instances(self, job_id: int) -> bool:
         """Whether any of the job has not ended."""
-        return bool(self._of_job.get(job_id))
+        return bool(self._of(job_id).instances)
+
+    def each_queued(self, job_id: int) -> Iterator[Instance]:
+        """One after another, for as many as are asked for."""
+        return (one for one in self._of(job_id).instances.values() if one.status is Status.QUEUED)
+
+    def queued_of(self, job_id: int) -> list[Instance]:
+        return list(self.each_queued(job_id))
 
     def waiting_of(self, job_id: int) -> list[Instance]:
-        return [i for i in self._all_of(job_id) if i.status in WAITING]
+        return [one for one in self._of(job_id).instances.values() if one.status in WAITING]
 
     def running_of(self, job_id: int) -> list[Instance]:
         """On any node."""
-        return [i for i in self._all_of(job_id) if i.status is Status.RUNNING]
-
-    def queued_of(self, job_id: int) -> list[Instance]:
-        return [i for i in self._all_of(job_id) if i.status is Status.QUEUED]
+        return [one for one in self._of(job_id).instances.values() if one.status is Status.RUNNING]
 
     def queued_in(self, line: Line) -> int:
         """How many are queued in it."""
-        return self._queued[line]
+        job_id, serial = line
+        return self._of(job_id).queued[serial]
 
     def all_queued(self) -> list[Instance]:
         return [i for i in self.instances.values() if i.status is Status.QUEUED]
 
-    def _all_of(self, job_id: int) -> list[Instance]:
-        return [self.instances[instance_id] for instance_id in sorted(self._of_job.get(job_id, ()))]
+    def _of(self, job_id: int) -> OfJob:
+        return self._of_jobs.get(job_id, _NOTHING)
 
 
-def _is_under_way(instance: Instance) -> bool:
-    """What was submitted for a later moment is not; what its schedule made, and waits for its upstreams, is."""
-    return instance.status in UNFINISHED or instance.schedule_id is not None
-
-
-def _keep(ids: set[int], instance_id: int, wanted: bool) -> None:
-    if wanted:
-        ids.add(instance_id)
-    else:
-        ids.discard(instance_id)
+_NOTHING = OfJob()

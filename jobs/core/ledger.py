@@ -14,14 +14,20 @@ from datetime import datetime
 from jobs.core.decisions import Birth, Decision, Dismiss, Finish, Fire, Queue
 from jobs.core.records import Instance
 from jobs.core.states import LIVE, UNFINISHED, Status
+from jobs.core.values import made_often
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Written:
     """`refused`: fires, by schedule and logical date, that made nothing for their own job after all."""
 
     born: list[Instance] = field(default_factory=list)
     refused: list[Fire] = field(default_factory=list)
+
+
+# What changes how many have not ended, or makes some.
+_WRITTEN = frozenset({Finish, Dismiss, Fire, Queue})
 
 
 class Ledger:
@@ -38,6 +44,8 @@ class Ledger:
         written = Written()
         fires: list[Fire] = []
         queued: list[Queue] = []
+        if _WRITTEN.isdisjoint(map(type, decisions)):
+            return written
         for decision in decisions:
             match decision:
                 case Finish() if decision.status not in LIVE:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from jobs.core.buckets import Bucket, Tokens
 from jobs.core.records import Hold
+from jobs.core.values import made_often
 
 
 def job_key(job_id: int) -> str:
@@ -24,6 +25,7 @@ def model_key(execution_model: str) -> str:
     return f"model:{execution_model}"
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A named token bucket and what is in it; None: nobody has taken of it, so it is full."""
@@ -76,16 +78,18 @@ class Limits:
 
     def that_bind(self, keys: Iterable[str], rates: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Those of the keys and rates that a limit exists for."""
-        return tuple(k for k in keys if k in self._maxima), tuple(r for r in rates if r in self._rates)
+        return tuple(filter(self._maxima.__contains__, keys)), tuple(filter(self._rates.__contains__, rates))
 
     def hold(self, holder: int, keys: Iterable[str]) -> None:
         """It runs, here or on another node."""
         self.release(holder)
-        self._held[holder] = tuple(keys)
-        self._in_use.update(self._held[holder])
+        self._held[holder] = held = tuple(keys)
+        for key in held:
+            self._in_use[key] += 1
 
     def release(self, holder: int) -> None:
-        self._in_use.subtract(self._held.pop(holder, ()))
+        for key in self._held.pop(holder, ()):
+            self._in_use[key] -= 1
 
     def holders(self, key: str) -> list[int]:
         """Who holds a place of it."""

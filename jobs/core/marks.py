@@ -21,6 +21,7 @@ from jobs.core.zones import CYCLE_YEARS, Change, changes, offset_at, zone_named
 
 DST_GAP, BLACKOUT = "dst_gap", "blackout"
 MOST_LEFT_OUT = 50
+ZERO = timedelta(0)
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,20 @@ def in_gaps(trigger: Trigger, after: datetime, until: datetime, most: int = MOST
         case Moved() | AtOnce():
             return in_gaps(trigger.trigger, after, until, most)
     return ()
+
+
+def no_gap_before(trigger: Trigger, after: datetime) -> datetime:
+    """From `after` up to this moment no clock goes forward for it: nothing is to be looked for."""
+    match trigger:
+        case WallClock():
+            year = after.astimezone(UTC).year
+            found = [
+                change.at for y in (year, year + 1) for change in changes(trigger.rules.zone, y) if change.gap > ZERO
+            ]
+            return min((at for at in found if at > after), default=datetime(year + 2, 1, 1, tzinfo=UTC))
+        case Skipped() | Moved() | AtOnce():
+            return no_gap_before(trigger.trigger, after)
+    return datetime.max.replace(tzinfo=UTC)
 
 
 def _changed(zone: str, before: datetime, fire: datetime) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from jobs.core.fairshare import StartTags
 from jobs.core.records import Priority
+from jobs.core.values import made_often
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -25,6 +26,7 @@ LEVELS = len(Priority)
 HEAD_START = timedelta(minutes=15)
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What a place is made from, the first time that an instance is queued.

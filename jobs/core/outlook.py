@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from jobs.core.admission import PATIENCE, Candidate, Surroundings, admit
+from jobs.core.admission import PATIENCE, Surroundings, admit
 from jobs.core.cores import NO_LOAD, CoreManager
 from jobs.core.limits import Limits
-from jobs.core.prediction import Holding, Prediction, Room, gives_what_lacks, how_long, room_of
+from jobs.core.prediction import Holding, Prediction, Room, by_end, gives_what_lacks, how_long, room_of
 from jobs.core.ready import Needs, ReadySet
 from jobs.core.records import Allocation
 
@@ -48,7 +48,7 @@ class NodeOutlook:
     freed_by: tuple[int, ...] = ()
 
     def holdings(self) -> list[Holding]:
-        return self.running
+        return sorted(self.running, key=by_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,8 @@ class _Outlook:
                 self._ready,
                 node.manager,
                 self._limits,
-                self._candidate,
+                lambda instance_id: self._queue[instance_id].seconds,
+                lambda instance_id: self._queue[instance_id].queued_at or self._impatient_since,
                 self._busy_with,
                 node.holdings,
                 NO_LOAD,
@@ -192,10 +193,6 @@ class _Outlook:
             node.ended.append((holding, room_of(node.manager)))
             node.running.remove(holding)
             node.manager.release(instance_id)
-
-    def _candidate(self, instance_id: int) -> Candidate:
-        one = self._queue[instance_id]
-        return Candidate(one.queued_at or self._impatient_since, one.seconds)
 
     def _busy_with(self, job_id: int, but: int) -> int | None:
         return next((i for i in sorted(self._under_way[job_id]) if i != but), None)

@@ -69,6 +69,10 @@ class Preparations:
         if key in self._since:
             self._settled.add(key)
 
+    def any_asked(self) -> bool:
+        """Whether any was asked for that is not forgotten."""
+        return bool(self._since)
+
     def take_unneeded(self, waiting: Container[str]) -> list[str]:
         """Forget those that are not among the `waiting`, which somebody waits for: their keys."""
         over = [key for key in self._since if key not in waiting]

@@ -8,22 +8,24 @@ ended: were it a kind of its own, a pass would cost by the number of jobs.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
+from jobs.core.values import made_often
 
 Place = tuple[int, int]  # (order key, instance id)
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Needs:
     """All that a start is decided by, but for the order.
 
     `limits` and `rates` are those that a limit exists for. `alone`: the job of which nothing else may run beside it,
-    which makes no kind of its own. `environment`: the key of the one that it runs in.
+    which makes no kind of its own. `environment`: the key of the one that it runs in. One for each kind is best kept:
+    it is hashed at every coming and going.
     """
 
     demand: Demand
@@ -33,18 +35,20 @@ class Needs:
     alone: int | None = field(default=None, compare=False)
 
 
-class _Group:
-    """The places of one kind of needs. A dead one stays until it comes to the top or more than half are dead.
+class Group:
+    """The places of those with the same `needs`. A dead one stays until it comes to the top or more than half are dead.
 
     One that comes back while it is still in the heap is no longer dead, and is not put there a second time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, needs: Needs) -> None:
+        self.needs = needs
         self.heap: list[Place] = []
         self.dead: set[Place] = set()
+        self._looked_at: list[Place] = []
 
     def __len__(self) -> int:
-        return len(self.heap) - len(self.dead)
+        return len(self.heap) + len(self._looked_at) - len(self.dead)
 
     def add(self, place: Place) -> None:
         if place in self.dead:
@@ -55,7 +59,9 @@ class _Group:
     def remove(self, place: Place) -> None:
         self.dead.add(place)
         if len(self.heap) > SMALL and len(self.dead) > len(self):
-            self.heap, self.dead = sorted(set(self.heap) - self.dead), set()
+            self.heap = sorted(set(self.heap) - self.dead)
+            self._looked_at = [one for one in self._looked_at if one not in self.dead]
+            self.dead = set()
 
     def first(self) -> Place:
         """Of a group that has somebody."""
@@ -63,27 +69,37 @@ class _Group:
             self.dead.remove(heapq.heappop(self.heap))
         return self.heap[0]
 
-    def in_order(self) -> Iterator[Place]:
-        """One after another, for as many as are asked for. Nobody may be added meanwhile; who came may be removed."""
-        heap, dead = self.heap, self.dead  # which belong together: a removal may begin both anew
-        ahead = [(heap[0], 0)]
-        while ahead:
-            place, at = heapq.heappop(ahead)
-            if place not in dead:
-                yield place
-            for below in range(2 * at + 1, min(2 * at + 3, len(heap))):
-                heapq.heappush(ahead, (heap[below], below))
+    def in_order(self) -> Generator[Place, None, None]:
+        """One after another, for as many as are asked for; who has come may be removed. Close it before the next.
+
+        They leave the heap and come back at the end, all but the dead: in it, the dead between those that are looked at
+        would be passed over at each pass anew.
+        """
+        try:
+            while self.heap:
+                place = heapq.heappop(self.heap)
+                if place in self.dead:
+                    self.dead.remove(place)
+                else:
+                    self._looked_at.append(place)
+                    yield place
+        finally:
+            looked_at, self._looked_at = self._looked_at, []
+            for place in looked_at:
+                if place in self.dead:
+                    self.dead.remove(place)
+                else:
+                    heapq.heappush(self.heap, place)
 
 
 class ReadySet:
-    """Each instance once. Removal marks; a held first does not keep the dead behind it for ever (see `_Group`)."""
+    """Each instance once. Removal marks; a held first does not keep the dead behind it for ever (see `Group`)."""
 
     def __init__(self) -> None:
-        self._groups: dict[Needs, _Group] = {}
-        self._places: dict[int, tuple[Needs, Place]] = {}
+        self._groups: dict[Needs, Group] = {}
+        self._places: dict[int, tuple[Group, Place]] = {}
         self._alone: dict[int, int] = {}
         self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
-        self.environments: Counter[str] = Counter()  # how many wait for which, without those that are parked
 
     def __len__(self) -> int:
         """Without those that are parked."""
@@ -94,14 +110,14 @@ class ReadySet:
 
     def add(self, instance_id: int, order_key: int, needs: Needs) -> None:
         """Put it in its place; an instance that is here already moves."""
-        alone = needs.alone
-        new = (needs, (order_key, instance_id))
-        if self._places.get(instance_id) == new and self._alone.get(instance_id) == alone:
+        place, alone = (order_key, instance_id), needs.alone
+        known = self._places.get(instance_id)
+        if known and known[0].needs == needs and known[1] == place and self._alone.get(instance_id) == alone:
             return
         self.discard(instance_id)
         if alone is not None:
             self._alone[instance_id] = alone
-        self._put(instance_id, new)
+        self._put(needs, place)
 
     def discard(self, instance_id: int) -> None:
         alone = self._alone.pop(instance_id, None)
@@ -118,47 +134,36 @@ class ReadySet:
         """It waits for another of its job. False if one of that job does already: the first in order is told first."""
         parked = self._parked.setdefault(self._alone[instance_id], {})
         is_first = not parked
-        parked[instance_id] = self._places[instance_id]
+        group, place = self._places[instance_id]
+        parked[instance_id] = (group.needs, place)
         self._take_out(instance_id)
         return is_first
 
     def unpark(self, job_id: int) -> None:
         """Nothing of the job runs any more, or something else of it: they are looked at again."""
-        freed = self._parked.pop(job_id, {})
-        for instance_id, at in freed.items():
-            self._put(instance_id, at)
+        for needs, place in self._parked.pop(job_id, {}).values():
+            self._put(needs, place)
 
-    def _put(self, instance_id: int, at: tuple[Needs, Place]) -> None:
-        self._places[instance_id] = at
-        self.environments[at[0].environment] += 1
-        self._groups.setdefault(at[0], _Group()).add(at[1])
+    def _put(self, needs: Needs, place: Place) -> None:
+        group = self._groups.get(needs)
+        if group is None:
+            group = self._groups[needs] = Group(needs)
+        self._places[place[1]] = (group, place)
+        group.add(place)
 
     def _take_out(self, instance_id: int) -> None:
         if instance_id not in self._places:
             return
-        needs, place = self._places.pop(instance_id)
-        self.environments[needs.environment] -= 1
-        if not self.environments[needs.environment]:
-            del self.environments[needs.environment]
-        group = self._groups[needs]
+        group, place = self._places.pop(instance_id)
         group.remove(place)
         if not len(group):
-            del self._groups[needs]
+            del self._groups[group.needs]
 
-    def first(self, needs: Needs) -> Place | None:
-        """The next in order of those with these needs."""
-        group = self._groups.get(needs)
-        return None if group is None else group.first()
+    def environments(self) -> set[str]:
+        """Those that somebody waits for, without who is parked."""
+        return {needs.environment for needs in self._groups}
 
-    def count(self, needs: Needs) -> int:
-        """How many there are with these needs, without those that are parked."""
-        group = self._groups.get(needs)
-        return 0 if group is None else len(group)
-
-    def in_order(self, needs: Needs) -> Iterator[Place]:
-        """Those with these needs, lazily. Nobody may be added meanwhile; who has come may be taken out or parked."""
-        return self._groups[needs].in_order()
-
-    def kinds(self) -> list[Needs]:
-        """All kinds of needs that have somebody waiting, in the order of their first."""
-        return sorted(self._groups, key=lambda needs: self._groups[needs].first())
+    def groups(self) -> list[Group]:
+        """All that have somebody waiting, in the order of their first; who is parked does not count."""
+        groups = list(self._groups.values())
+        return groups if len(groups) == 1 else sorted(groups, key=Group.first)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from jobs.core.policies import UpstreamRule
 from jobs.core.states import OutcomeKind, Status
+from jobs.core.values import made_often
 
 
 class Priority(IntEnum):
@@ -31,6 +32,7 @@ class Demand(NamedTuple):
 ONE_CORE = Demand()
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """What an attempt holds: ids of physical cores, a number of virtual slots, megabytes of memory."""
@@ -107,6 +109,7 @@ class Job:
         return None if self.start_deadline_seconds is None else due_at + timedelta(seconds=self.start_deadline_seconds)
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Blame:
     """The instance whose end is the first cause of another's, and the name of its job."""
@@ -116,6 +119,7 @@ class Blame:
     status: Status
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Instance:
     """One execution of a job for one logical date. `order_key` is fixed the first time that it is queued.
@@ -176,6 +180,7 @@ class Instance:
         )
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How one attempt ended, as the runner saw it. `error` is one sentence that says why; empty on success. `result`:
@@ -198,6 +203,7 @@ class Outcome:
     final: bool = False
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class Hold:
     """Why an instance waits: a code and what it is about. The sentence is made when somebody looks."""

@@ -22,12 +22,14 @@ from jobs.core.prediction import expected_end
 from jobs.core.present import Durations, Pool, Present
 from jobs.core.records import Instance, Outcome
 from jobs.core.states import OutcomeKind, Status
+from jobs.core.values import made_often
 
 MayGoOn = Callable[[], bool]
 
 _TAKEN = "this date has an instance already, or as many of the job as may be have not ended"
 
 
+@made_often
 @dataclass(frozen=True, slots=True)
 class _End:
     """An attempt of the engine's own ends, or (without a token) one that runs elsewhere."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from jobs.core.admission import Candidate, Surroundings, admit
+from jobs.core.admission import Surroundings, admit
 from jobs.core.cores import CoreManager
 from jobs.core.decisions import Decision, Prepare, Start, Unprepare, Wait
 from jobs.core.known import KnownInstances, Line, Run
 from jobs.core.limits import Limits
 from jobs.core.packages import Preparations
 from jobs.core.places import Places
-from jobs.core.prediction import Holding, expected_end
 from jobs.core.records import Allocation, Hold
 from jobs.core.waiting import Waiting
 
@@ -63,9 +62,10 @@ class Starts:
             self._waiting.ready,
             self._manager,
             self._limits,
-            self._candidate,
-            lambda job_id, instance_id: self._known.busy_with(job_id, but=instance_id),
-            lambda: self.holdings(now),
+            self._seconds,
+            self._queued_at,
+            self._known.busy_with,
+            lambda: self._known.ends,
             load,
             self._patience,
             self.preparations,
@@ -112,17 +112,17 @@ class Starts:
         """It waits no more, or is not this engine's business."""
         self._held.pop(instance_id, None)
 
-    def holdings(self, now: datetime) -> list[Holding]:
-        """What runs here holds, with the moment at which each is expected to give it back."""
-        return [self._holding(instance_id, run, now) for instance_id, run in self._known.running.items()]
-
     def _note_unneeded(self) -> None:
-        self._wanted += map(Unprepare, self.preparations.take_unneeded(self._waiting.ready.environments))
+        if self.preparations.any_asked():
+            unneeded = self.preparations.take_unneeded(self._waiting.ready.environments())
+            self._wanted += map(Unprepare, unneeded)
 
-    def _candidate(self, instance_id: int) -> Candidate:
+    def _seconds(self, instance_id: int) -> float | None:
+        return self._known.job(self._known.instances[instance_id].job_id).expected_seconds
+
+    def _queued_at(self, instance_id: int) -> datetime:
         instance = self._known.instances[instance_id]
-        job = self._known.job(instance.job_id)
-        return Candidate(instance.queued_at or instance.due_at, job.expected_seconds)
+        return instance.queued_at or instance.due_at
 
     def _start(self, instance_id: int, allocation: Allocation, now: datetime) -> Start:
         instance = self._known.instances[instance_id]
@@ -133,11 +133,5 @@ class Starts:
         self._waiting.started(instance_id)
         self._places.started(instance)
         self._known.started(instance_id, run)
-        limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, limits, rates)
-
-    def _holding(self, instance_id: int, run: Run, now: datetime) -> Holding:
-        job = self._known.job(self._known.instances[instance_id].job_id)
-        slots = len(run.allocation.cores) + run.allocation.virtual
-        ends_at = expected_end(run.since, job.expected_seconds, now)
-        return Holding(instance_id, slots, run.allocation.memory_mb, ends_at)
+        needs = self._waiting.needs_of(instance)
+        return Start(instance_id, job.id, job.revision, attempt, run.token, allocation, needs.limits, needs.rates)

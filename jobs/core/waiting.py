@@ -8,7 +8,7 @@ from datetime import datetime
 from jobs.core.dates import Dates, Verdict
 from jobs.core.decisions import Dismiss, Queue
 from jobs.core.graph import Graph
-from jobs.core.known import KnownInstances
+from jobs.core.known import KnownInstances, Line
 from jobs.core.limits import Limits
 from jobs.core.places import Places
 from jobs.core.ready import Needs, ReadySet
@@ -32,12 +32,13 @@ class Waiting:
         self._dates = Dates(graph)
         self._due: Timetable[int] = Timetable()
         self._late_at: Timetable[int] = Timetable()
+        self._needs: dict[Line, Needs] = {}
         self._to_judge: dict[int, None] = {}
         self._impossible: dict[int, None] = {}
 
     def next_moment(self) -> datetime | None:
         moments = (self._due.next_moment(), self._late_at.next_moment())
-        return min((moment for moment in moments if moment is not None), default=None)
+        return min(filter(None, moments), default=None)
 
     # --- coming and going ---
 
@@ -99,6 +100,7 @@ class Waiting:
     def job_gone(self, job_id: int) -> None:
         """How its instances ended need not be remembered."""
         self._dates.drop_job(job_id)
+        self.needs_changed(job_id)
 
     def judge(self) -> list[Dismiss]:
         """What waits for upstreams that have moved may run, or ends with them, all the way down."""
@@ -154,6 +156,8 @@ class Waiting:
 
     def dismiss_impossible(self) -> list[Dismiss]:
         """What is queued of jobs that can never run."""
+        if not self._impossible:
+            return []
         queued = [self._known.instances[instance_id] for instance_id in self._impossible]
         return [self._fail(instance) for instance in queued if self._cannot_run(instance)]
 
@@ -206,9 +210,20 @@ class Waiting:
 
     def needs_of(self, instance: Instance) -> Needs:
         """All that its start is decided by, beside its place."""
-        job = self._known.job(instance.job_id)
-        limits, rates = self._limits.that_bind(job.limits, job.rates)
-        return Needs(job.demand, limits, rates, job.environment, job.id if instance.serial else None)
+        line = instance.job_id, instance.serial
+        needs = self._needs.get(line)
+        if needs is None:
+            job = self._known.job(instance.job_id)
+            limits, rates = self._limits.that_bind(job.limits, job.rates)
+            alone = job.id if instance.serial else None
+            needs = self._needs[line] = Needs(job.demand, limits, rates, job.environment, alone)
+        return needs
+
+    def needs_changed(self, job_id: int | None = None) -> None:
+        """Those of a job, or of all: whoever is queued has to be put again."""
+        lines = list(self._needs) if job_id is None else [(job_id, True), (job_id, False)]
+        for line in lines:
+            self._needs.pop(line, None)
 
 
 def _upstream_failed(instance: Instance, blame: Blame) -> Dismiss:

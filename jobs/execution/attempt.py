@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import selectors
 import signal
 import time
@@ -18,11 +17,12 @@ from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
-from jobs.execution.ending import Ending, any_runs, processes
+from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, Ending, any_runs, processes
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
 from jobs.execution.mask import Mask
+from jobs.execution.own import Own
 from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, variables_of
@@ -32,7 +32,6 @@ from jobs.execution.spawn import (
     PR_SET_CHILD_SUBREAPER,
     Surroundings,
     fork_to_exec,
-    lower_oom_score,
     pin,
     prctl,
     start_job,
@@ -41,26 +40,29 @@ from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import process
 from jobs.execution.usage import Usage, uses_below
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
-from jobs.execution.warm import warm_fork
+from jobs.execution.warm import let_go, warm_fork
 
-WAKE = 0
+WAKE, NOTES = 0, -1  # beside the streams
 TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
-LINGER_SECONDS, LINGER_MOST_SECONDS = 0.2, 2.0
 
 
 class Attempt:
-    def __init__(self, rundir: RunDir, spec: Spec, notes: int, secrets: Sequence[GivenSecret], mask: Mask) -> None:
-        """`notes`: a pipe to the service, which may be gone by now; it is told there when the job has started. `mask`:
-        of the secrets.
+    def __init__(
+        self, rundir: RunDir, spec: Spec, notes: int, begun: Own, secrets: Sequence[GivenSecret], mask: Mask
+    ) -> None:
+        """`notes`: a socket to the service, which may be gone by now; it is told there when the job has started, and
+        says there that it is to be cancelled. `begun`: see own.py. `mask`: of the secrets.
         """
         self.rundir = rundir
         self.spec = spec
         self.notes = notes
+        self.begun = begun
         self.secrets = secrets
         self.mask = mask
         self.selector = selectors.DefaultSelector()
         self.wake = listen_to_signals()
         self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
+        self.selector.register(notes, selectors.EVENT_READ, NOTES)
         rundir.make_dir(WORK)
         rundir.make_dir(OUTPUT)
         self.log = LogWriter(rundir, spec.log_cap_bytes, mask)
@@ -118,7 +120,7 @@ class Attempt:
         env = {**spec.env, **values, **files, **told}
         if limits.user:
             env = limits.user.environment(env)
-        oom_score = lower_oom_score()
+        oom_score = self.begun.oom_score_adj
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
         why = self.fork(program)
         self.started_at, self.started = time.time(), time.monotonic()
@@ -160,7 +162,7 @@ class Attempt:
             self.log.notice(f"{STARTED} could not be written: {error.strerror}")
         try:
             os.write(self.notes, content)
-        except BrokenPipeError:
+        except OSError:
             return  # the service is gone; its next start reads the file
 
     # --- While it runs ---
@@ -170,6 +172,8 @@ class Attempt:
         for key, _ in self.selector.select(seconds):
             if key.data == WAKE:
                 self.on_signals(os.read(key.fd, 4096))
+            elif key.data == NOTES:
+                self.on_notes()
             elif self.pump.pump(key.fd, key.data) and self.status is not None:
                 self.linger()
 
@@ -220,16 +224,33 @@ class Attempt:
             self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
 
     def on_signals(self, numbers: bytes) -> None:
-        if CANCEL_SIGNAL in numbers and self.reap() and self.status is None and not self.ending:
+        if CANCEL_SIGNAL in numbers:
+            self.cancel()
+
+    def on_notes(self) -> None:
+        """What the service says is that one thing; when it is gone, its next start will say it by the signal."""
+        try:
+            said = os.read(self.notes, 4096)
+        except ConnectionResetError:  # it went without having read what it was told
+            said = b""
+        if said:
+            self.cancel()
+        else:
+            self.selector.unregister(self.notes)
+
+    def cancel(self) -> None:
+        if self.reap() and self.status is None and not self.ending:
             self.end(CANCELLED, "cancelled")
 
     def reap(self) -> bool:
         """Collect what has ended. False once nothing is left: no child of a subreaper means no descendant."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status, used = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
                 return False
+            if pid:
+                self.usage.add(used)
             if pid == self.job:
                 self.status, self.job_ended_at, self.job_ended = status, time.time(), time.monotonic()
                 self.ended_by_us = self.ended_by_us or self.out_of_memory()
@@ -257,7 +278,6 @@ class Attempt:
         if self.spec.kind == "callable":
             found = in_own_words(found, self.rundir)
         left = ended.left if ended else ""
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spec = self.spec
         cleanup = CleanUp(spec.cleanup_command, spec.cleanup_after, spec.cleanup_timeout_seconds)
         clean_up(cleanup, found, self.around, self.log)
@@ -270,7 +290,7 @@ class Attempt:
             started_at=self.started_at,
             ended_at=self.job_ended_at,
             duration_seconds=self.job_ended - self.started,
-            cpu_seconds=usage.ru_utime + usage.ru_stime,
+            cpu_seconds=self.usage.cpu_seconds,
             peak_memory_bytes=self.usage.peak_bytes(),
             descendants_ended=ended.descendants_ended if ended else 0,
             value=self.markers.result,
@@ -284,6 +304,12 @@ class Attempt:
             return None
         self.log.notice(f"{passed.why}: the kernel ended it")
         return EndedByUs(passed.kind, passed.error)
+
+    def close(self) -> None:
+        """Give up what is left of it, but descriptors that are mere numbers."""
+        signal.set_wakeup_fd(-1)
+        self.selector.close()
+        let_go()
 
     def not_started(self, kind: str, error: str) -> Result:
         self.log.notice(error)

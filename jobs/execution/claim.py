@@ -4,12 +4,12 @@
 the one thing that even a full disk lets one write. Whoever has the lock may read it, and write it while it is 0:
 
     runner     creates it (O_EXCL: a second runner has no business here), locks it, writes RUNNER, and keeps the
-               lock while it lives, so that alive = locked
+               lock until it is through with the attempt, so that alive = locked
     recovery   opens it (creating it if need be), locks it, writes RECOVERY and lets go: a runner that comes later
                finds the file or what it says, and exits
 
 The lock is POSIX (F_SETLK), not flock or OFD: a forked job does not inherit it, and F_GETLK tells the holder's pid.
-It is lost when the process closes *any* descriptor of the file, so a runner opens it once and never closes it.
+It is lost when the process closes *any* descriptor of the file, so a runner opens it once and closes it last.
 Every row of this is explored in tests/core/crash_model.py. Standard library only.
 """
 
@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import struct
+from contextlib import suppress
 
-from jobs.execution.rundir import CLAIM, NotAFileError, RunDir, sync
+from jobs.execution.rundir import CLAIM, RETIRE_SIGNAL, NotAFileError, RunDir, sync
 
 UNSAID, RUNNER, RECOVERY = 0, 1, 2
 FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid
@@ -36,7 +38,8 @@ class ForeignHolderError(RuntimeError):
 
 
 def claim_as_runner(rundir: RunDir) -> int | None:
-    """The descriptor that holds the lock, never to be closed; None if this runner must exit. Durable on return.
+    """The descriptor that holds the lock, to be closed at the end of all; None if it is not this runner's to run.
+    Durable on return.
 
     In every other case nothing is held: a host lives on, and what it held would count as alive.
     """
@@ -100,16 +103,18 @@ def has_runner(path: str) -> bool:
 
 
 def open_holder(rundir: RunDir) -> tuple[int, int] | None:
-    """(pid, pidfd) of the runner that holds the claim; None if nobody does.
+    """(pid, pidfd) of the runner that holds the claim; None if nobody does. It will end when it holds it no more.
 
-    Asked again after the pidfd is open: only if it still holds the lock is the pidfd surely of that process and not
-    of another that got its number.
+    Asked again after the pidfd is open and the runner was told: only if it still holds the lock then is the pidfd
+    surely of that process and not of another that got its number, and was it told before it could take another attempt.
     """
     while (pid := holder(rundir)) is not None:
         try:
             pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
             continue
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, RETIRE_SIGNAL)
         if holder(rundir) == pid:
             return pid, pidfd
         os.close(pidfd)

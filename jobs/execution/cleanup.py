@@ -12,7 +12,7 @@ import signal
 import time
 from typing import NamedTuple
 
-from jobs.execution.ending import end_all
+from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, any_runs, end_all
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, shell
 from jobs.execution.pump import Pump
@@ -56,6 +56,8 @@ def clean_up(wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter
     finally:
         pump.close_writers()
     in_time = attend(pid, selector, pump, time.monotonic() + wanted.limit_seconds)
+    if in_time:
+        linger(selector, pump)
     status = end_all().get(pid, signal.SIGKILL)
     pump.drain()
     log.notice(f"clean-up {said(status, in_time, wanted.limit_seconds)}")
@@ -82,6 +84,17 @@ def attend(pid: int, selector: selectors.BaseSelector, pump: Pump, until: float)
         return False
     finally:
         os.close(pidfd)
+
+
+def linger(selector: selectors.BaseSelector, pump: Pump) -> None:
+    """A filter of its output, as of `exec > >(tee log)`, is a moment behind."""
+    until = time.monotonic() + LINGER_MOST_SECONDS
+    while selector.get_map() and (left := until - time.monotonic()) > 0:
+        ready = selector.select(min(left, LINGER_SECONDS))
+        for key, _ in ready:
+            pump.pump(key.fd, key.data)
+        if not ready and not any_runs():
+            return
 
 
 def said(status: int, in_time: bool, limit_seconds: float) -> str:

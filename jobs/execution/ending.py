@@ -13,6 +13,7 @@ from collections.abc import Callable
 from jobs.execution.tree import Process, descendants, kill_children, kill_groups, send_all
 
 KILL_AGAIN_SECONDS = (0.01, 0.05, 0.2, 1.0)  # between looks after KILL: a process may have forked before it hit
+LINGER_SECONDS, LINGER_MOST_SECONDS = 0.2, 2.0  # for what is left: while nothing is heard of it, and in all
 
 
 class Ending:

@@ -44,10 +44,12 @@ class Equipment:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Equipment:
-        """Of what `to_json` gave; of an empty one, nothing."""
+        """Of what `to_json` gave, also that of a later release, which may tell more; of an empty one, nothing."""
         if not told:
             return cls()
-        there = tuple(EnvironmentThere(**one) for one in told["environments"])
+        there = tuple(
+            EnvironmentThere(*(one[name] for name in EnvironmentThere.__slots__)) for one in told["environments"]
+        )
         return cls(tuple(told["pythons"]), there, datetime.fromisoformat(told["told_at"]))
 
 

@@ -103,8 +103,10 @@ def as_usual() -> Iterator[bool]:
     and its streams are those it began with. To flush others may fail, and then the status is another. No frame here.
     """
     looks: list[Callable[[], object]] = [sys.gettrace, sys.getprofile]
+    streams = [sys.stdout, sys.stderr]
     looks += [partial(vars(sys).get, name) for name in ("stdout", "stderr")]
-    return map(all, [map(is_, map(call, looks), [None, None, sys.stdout, sys.stderr])])
+    looks += [partial(getattr, stream, "buffer", None) for stream in streams]  # lost by detach()
+    return map(all, [map(is_, map(call, looks), [None, None, *streams, *(stream.buffer for stream in streams)])])
 
 
 def shape_of(env: Mapping[str, str]) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 Over a SOCK_SEQPACKET socket pair comes one message per request, the path of a run directory and, as ancillary data, the
 secrets of the attempt if it has any: see secrets.py. They are passed on, not read. Back goes a JSON object
-with the runner's `pid` and, as ancillary data, its pidfd and the read end of a pipe on which it tells when the job
-has started; or the `error` that forbade the fork. When the service is gone the socket ends and so does the launcher;
-runners live on.
+with the runner's `pid` and, as ancillary data, its pidfd and one end of a socket: there the runner tells when the job
+has started, it is told to cancel it, and the end of the attempt is the end of the socket; or the `error` that forbade
+the fork. When the service is gone the launcher's socket ends and so does the launcher; runners live on until their
+attempts have ended.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from jobs.execution import moment
-from jobs.execution.rundir import CANCEL_SIGNAL
-from jobs.execution.runner import run
+from jobs.execution.rundir import CANCEL_SIGNAL, MOST_PATH_BYTES
+from jobs.execution.runners import Runners
+from jobs.execution.serving import serve
 from jobs.execution.spawn import close_all_but
 from jobs.execution.undumpable import hide_process
 
 DONE = object()
-REQUEST_BYTES = 8192  # a path has at most 4096
 
 
 def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] = lambda: False) -> NoReturn:
@@ -45,20 +46,22 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
     poll = select.poll()
     poll.register(service, select.POLLIN)
     poll.register(ended, select.POLLIN)
+    runners = Runners(poll, fork_runner)
     work = iter(meanwhile)
     busy = True
     while True:
         busy = busy and next(work, DONE) is not DONE
-        for ready, _ in poll.poll(0 if busy else None):
-            if ready == ended:
+        ready = [fd for fd, _ in poll.poll(0 if busy else runners.end_idle())]
+        for fd in sorted(ready, key=service.fileno().__eq__):  # the service asks when it has seen that a runner is free
+            if fd == ended:
                 reap(ended)
-                continue
-            path, given, _, _ = socket.recv_fds(service, REQUEST_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
-            if not path or is_stale():
-                os._exit(0)  # whatever a package has left running
-            launch(service, os.fsdecode(path), given)
-            for fd in given:
-                os.close(fd)
+            elif not runners.hear(fd):
+                path, given, _, _ = socket.recv_fds(service, MOST_PATH_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+                if not path or is_stale():
+                    os._exit(0)  # whatever a package has left running
+                launch(service, runners, os.fsdecode(path), given, alone=busy or bool(given))
+                for secret in given:
+                    os.close(secret)
 
 
 def watch_children() -> int:
@@ -81,24 +84,25 @@ def reap(ended: int) -> None:
             return
 
 
-def launch(service: socket.socket, path: str, given: list[int]) -> None:
-    told, tell = os.pipe2(os.O_CLOEXEC)
-    try:
-        pid = os.fork()
-    except OSError as error:
-        os.close(told)
-        os.close(tell)
-        answer(service, {"error": f"{error.strerror} (errno {error.errno})"}, [])
-        return
-    if pid == 0:
-        become_runner(path, tell, given)
-    os.close(tell)
-    fds = [told]
-    try:
-        fds.insert(0, os.pidfd_open(pid))  # not reaped yet, so surely this one
-    except OSError:  # out of descriptors: the service finds the runner by its claim
-        os.close(fds.pop())
-    answer(service, {"pid": pid}, fds)
+def launch(service: socket.socket, runners: Runners, path: str, given: list[int], *, alone: bool) -> None:
+    """`alone`: no other attempt is to have the same runner: it is given secrets, or lacks what is to be loaded yet."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        try:
+            pid = runners.start(path, theirs.fileno(), given, alone=alone)
+        except OSError as error:
+            answer(service, {"error": f"{error.strerror} (errno {error.errno})"}, [])
+            return
+        try:
+            pidfd = os.pidfd_open(pid)  # not reaped yet, so surely this one
+        except OSError:  # out of descriptors: the service finds the runner by its claim
+            answer(service, {"pid": pid}, [])
+            return
+        try:
+            answer(service, {"pid": pid}, [pidfd, ours.fileno()])
+        finally:
+            os.close(pidfd)
 
 
 def answer(service: socket.socket, reply: dict[str, object], fds: list[int]) -> None:
@@ -106,19 +110,22 @@ def answer(service: socket.socket, reply: dict[str, object], fds: list[int]) -> 
         socket.send_fds(service, [json.dumps(reply).encode()], fds)
     except BrokenPipeError:  # the service has just died; the runner will be adopted by the next
         return
-    finally:
-        for fd in fds:
-            os.close(fd)
 
 
-def become_runner(path: str, notes: int, given: list[int]) -> NoReturn:
+def fork_runner(path: str, notes: int, given: list[int], line: int | None) -> int:
+    pid = os.fork()
+    if pid == 0:
+        become_runner(path, notes, given, line)
+    return pid
+
+
+def become_runner(path: str, notes: int, given: list[int], line: int | None) -> NoReturn:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        close_all_but(
-            notes, *given
-        )  # above all the socket: while a runner held it, the launcher's death would not show
-        run(path, notes, *given)
+        # Above all the launcher's socket: while a runner held it, the launcher's death would not show.
+        close_all_but(notes, *given, *([] if line is None else [line]))
+        serve(path, notes, given, line)
         code = 0
     except BaseException:  # noqa: BLE001 whatever it is, it must not go on as a second launcher
         traceback.print_exc()

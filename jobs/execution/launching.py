@@ -49,7 +49,7 @@ class LauncherGoneError(ConnectionError):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """A runner that was forked. The descriptors are the receiver's to close; None if there were too few for them."""
+    """One that has the attempt. The descriptors are the receiver's to close; None if there were too few for them."""
 
     pidfd: int | None
     notes: int | None

@@ -118,6 +118,12 @@ def set_io_priority(name: str) -> None:
         raise explained(f"I/O priority {name}", OSError(number, os.strerror(number)))
 
 
+def io_priority() -> int:
+    """Of the calling thread, as the kernel numbers them; -1 where it does not tell."""
+    call = IOPRIO_SET.get(os.uname().machine)
+    return -1 if call is None else int(LIBC.syscall(call + 1, IOPRIO_WHO_PROCESS, 0))  # ioprio_get is the next call
+
+
 def become(user: User) -> None:
     """Its output too: what a pipe's owner may not open, `echo done > /dev/stderr` cannot write to."""
     try:

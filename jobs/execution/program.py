@@ -51,7 +51,7 @@ def program_of(spec: Spec, rundir_path: str) -> Program:
         return shell(spec.body)
     if spec.kind == "script":
         path = f"{rundir_path}/{SCRIPTS}/{spec.body}"
-        return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else Program(path, [path])
+        return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else executed(path)
     if spec.kind == "script_path":
         return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
     if spec.kind == "callable":
@@ -66,6 +66,16 @@ def shell(command: str) -> Program:
 
 def interpreted(spec: Spec, path: str) -> Program:
     return Program(spec.interpreter, [spec.interpreter, path], path)
+
+
+def executed(path: str) -> Program:
+    """A script of ours, by its interpreter if the data folder may hold no programs."""
+    words = interpreter_in(path) if forbids_programs(path) else []
+    return Program(words[0], [*words, path]) if words else Program(path, [path])
+
+
+def forbids_programs(path: str) -> bool:
+    return bool(os.statvfs(path).f_flag & os.ST_NOEXEC)
 
 
 def needs_interpreter(path: str) -> bool:
@@ -119,7 +129,9 @@ def explain_exec(program: Program, error: OSError) -> StartError:
             return StartError(named, f"{reason}; that line ends with a carriage return: write line feeds only")
     if error.errno == errno.ETXTBSY:
         return StartError(program.file, f"{reason}; whoever has it open for writing must close it first")
-    if error.errno == errno.EACCES:
+    if error.errno == errno.EACCES and os.path.isfile(named) and forbids_programs(named):  # noqa: PTH113 as below
+        reason += "; its file system is mounted noexec"
+    elif error.errno == errno.EACCES:
         reason += "; is it a file with the execute bit?"
     elif error.errno == errno.ENOEXEC and first_line(program.file).startswith(BYTE_ORDER_MARK):
         reason += "; it begins with a byte order mark: save it without"
@@ -134,6 +146,13 @@ def interpreter_of(path: str) -> str:
     """Named by the first line of a file that may be executed itself; else nothing."""
     if not (os.path.isfile(path) and os.access(path, os.X_OK)):  # noqa: PTH113 pathlib costs start-up
         return ""
+    return "".join(interpreter_in(path)[:1])
+
+
+def interpreter_in(path: str) -> list[str]:
+    """The interpreter and, all in one, its argument, as the kernel reads the first line of a file; else nothing."""
     line = first_line(path)
-    words = line.removeprefix(b"#!").strip(b" \t").split(b" ")
-    return words[0].decode("utf-8", "replace") if line.startswith(b"#!") else ""
+    if not line.startswith(b"#!"):
+        return []
+    words = line[2:].replace(b"\t", b" ").strip(b" ").partition(b" ")
+    return [word.strip(b" ").decode("utf-8", "replace") for word in words[::2] if word]

@@ -5,7 +5,7 @@
     claim         who may act for the attempt: see claim.py
     started.json  process id of the job, when it started
     cancel        its presence is the wish to end the attempt, for a runner that begins later; one that is alive is told
-                  by CANCEL_SIGNAL
+                  by its socket, or by CANCEL_SIGNAL if the service is not the one that asked for it
     log/          what the job printed, if anything: see log.py
     samples       cores and memory that it used, over its time: see samples.py
     progress.json how far it says to be: see markers.py
@@ -34,6 +34,8 @@ PARAMETERS, UPSTREAMS = f"{SCRIPTS}/parameters.json", f"{SCRIPTS}/upstreams.json
 PROGRESS_FILE, RESULT_FILE = ".rota-progress", ".rota-result"  # in the workspace, written by the job
 ERROR_FILE = ".rota-error"  # there too, by a callable: see verdict.py
 CANCEL_SIGNAL = signal.SIGUSR1  # not TERM, which everybody gets when the machine is shut down
+RETIRE_SIGNAL = signal.SIGURG  # to a runner: end after this attempt. One that a runner of an earlier version ignores
+MOST_PATH_BYTES = 8192  # a path has at most 4096
 PRIVATE_FILE, PRIVATE_DIR = 0o600, 0o700
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 MAX_FILE_BYTES = 1 << 20

@@ -5,7 +5,6 @@ outlives it. Standard library only.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 import traceback
@@ -17,6 +16,7 @@ from jobs.execution.claim import claim_as_runner
 from jobs.execution.ending import end_all
 from jobs.execution.foldertree import remove_tree
 from jobs.execution.mask import Mask
+from jobs.execution.own import Own
 from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.secrets import GivenSecret, SecretsMissingError, unsealed
 from jobs.execution.spec import Result, Spec
@@ -25,29 +25,29 @@ RESERVE_BYTES = 16_384
 RESULT_TRIES, RESULT_PAUSE_SECONDS = 300, 1.0  # a full or broken disk is given five minutes
 
 
-def run(path: str, notes: int, given: int | None = None) -> None:
-    """Run the attempt in `path`, unless somebody else may: see claim.py. `notes`: pipe to the service. `given`: its
-    secrets, sealed.
+def run(path: str, notes: int, begun: Own, given: int | None = None) -> bool:
+    """Run the attempt in `path`, unless somebody else may: see claim.py. `notes`: socket to the service. `begun`: what
+    this process was like. `given`: secrets of the attempt, sealed. False if this process should have no other.
     """
-    os.setsid()
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
     try:
         rundir = RunDir(path)
     except FileNotFoundError:  # recovery has removed it
-        return
+        return True
     if claim_as_runner(rundir) is None:
-        return
+        return True
     reserve_result(rundir)
-    spec, result, make_room = live(rundir, notes, given)
+    spec, result, make_room = live(rundir, notes, begun, given)
     report(rundir, result, make_room)
     if spec:
         cgroups.remove(spec.cgroups, spec.token)
     if spec and not spec.keep_workspace:
         clear_workspace(rundir)
+    return result.kind != "lost"
 
 
-def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | None, Result, Callable[[], bool]]:
+def live(
+    rundir: RunDir, notes: int, begun: Own, given: int | None = None
+) -> tuple[Spec | None, Result, Callable[[], bool]]:
     """Whatever goes wrong in here, the attempt gets a result, and nothing of it is left alive nor of its secrets."""
     spec = attempt = None
     mask, folder = Mask(()), ""
@@ -56,7 +56,7 @@ def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | N
         secrets = received(spec, given)
         folder = secretfiles.folder_of(rundir.path) if secrets else ""  # now: a job may remove what leads there
         mask = Mask(one.value for one in secrets)
-        attempt = Attempt(rundir, spec, notes, secrets, mask)
+        attempt = Attempt(rundir, spec, notes, begun, secrets, mask)
         return spec, attempt.run(), attempt.log.drop_oldest
     except Exception as error:  # noqa: BLE001 the executor's border: everything becomes an outcome
         traceback.print_exc()
@@ -68,6 +68,8 @@ def live(rundir: RunDir, notes: int, given: int | None = None) -> tuple[Spec | N
         result = Result(token, "lost", time.time(), sentence, started_at=started_at, node_refused=refused)
         return spec, result, lambda: False
     finally:
+        if attempt:
+            attempt.close()
         if folder:
             secretfiles.remove(folder)
 

@@ -182,9 +182,12 @@ class Shelf:
             return False
         self._given[name] = (book.module, book.size)
         self._give_at_once(book)
-        for needed in book.needs:
-            if needed not in sys.modules:
-                machinery._gcd_import(needed)
+        try:
+            for needed in book.needs:
+                if needed not in sys.modules:
+                    machinery._gcd_import(needed)
+        except Exception:  # noqa: BLE001 whatever it is: run, the module fails at its own line, not at ours
+            return False
         if any(sys.modules.get(needed) is not module for needed, module in book.needs.items()):
             return False
         sys.modules.update(book.aliases)

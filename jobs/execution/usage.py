@@ -2,7 +2,7 @@
 
 Resident memory summed over processes counts shared pages once for each; where that would make a new peak and there
 are several processes, their proportional shares are asked for instead. The time on cores is that of all that live and,
-by the kernel's sums, of all that were waited for. Standard library only.
+as the kernel tells when they are waited for, of all that have ended. Standard library only.
 """
 
 from __future__ import annotations
@@ -30,8 +30,15 @@ class Usage:
         self._peak = 0
         self._sampled = Sample(0.0, 0.0, 0)
         self._cpu_seconds = 0.0
+        self.cpu_seconds = 0.0  # of what has ended
+        self._largest = 0
         self._own_image = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self.next_at = started_at + FIRST_SECONDS
+
+    def add(self, used: resource.struct_rusage) -> None:
+        """Of a process that was waited for, with the descendants that it waited for."""
+        self.cpu_seconds += used.ru_utime + used.ru_stime
+        self._largest = max(self._largest, used.ru_maxrss * 1024)
 
     def sample(self, uses: Mapping[int, Use], began: float) -> None:
         """`uses`: of the whole tree, which it was asked for at `began`, monotonic seconds."""
@@ -39,7 +46,7 @@ class Usage:
         if memory > self._peak and len(uses) > 1:
             memory = sum(map(proportional_bytes, uses))
         self._peak = max(self._peak, memory)
-        self._note(began - self._started_at, waited_for() + sum(use.cpu_seconds for use in uses.values()), memory)
+        self._note(began - self._started_at, self.cpu_seconds + sum(use.cpu_seconds for use in uses.values()), memory)
         ended = time.monotonic()
         self.next_at = ended + max(USUAL_SECONDS, COST_FACTOR * (ended - began))
 
@@ -56,10 +63,9 @@ class Usage:
         the runner's own image, which a child has before exec, so it says nothing if it is not larger than that; for a
         job too short for a sample it is all there is, an upper bound.
         """
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-        if self._peak and largest <= self._own_image:
+        if self._peak and self._largest <= self._own_image:
             return self._peak
-        return max(self._peak, largest)
+        return max(self._peak, self._largest)
 
 
 class Use(NamedTuple):
@@ -86,12 +92,6 @@ def use_of(pid: int) -> Use | None:
     words = content[content.rindex(b")") + 2 :].split()
     seconds = sum(map(int, words[11:15])) / TICKS_A_SECOND
     return Use(int(words[21]) * PAGE_BYTES, seconds, max(1, int(words[17])), words[0] not in (b"Z", b"X"))
-
-
-def waited_for() -> float:
-    """Seconds on cores of all descendants that are gone, as far as they were waited for."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def proportional_bytes(pid: int) -> int:

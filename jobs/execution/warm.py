@@ -16,7 +16,7 @@ the runner's own modules. Its runners are runners like any other. What they fork
   Python; all objects from before are frozen out of the garbage collector's sight.
 - **The runner does not see a difference**: the same steps as before an exec lead to it, and a pipe tells when it began.
 
-That thread of the runner lives as long as the runner: for the kernel it is the parent, by whose death the job dies.
+That thread of the runner lives until `let_go`: for the kernel it is the parent, by whose death the job dies.
 
 What differs from a cold start is in docs/running.md. Who asks for something that only a new Python can give (variables
 that it reads at its start, another user) gets one: `why_cold`. Python 3.13 and later cannot be ended by a thread that
@@ -37,7 +37,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain, compress, starmap
 from operator import call
-from typing import NoReturn
 
 from jobs.execution import fresh
 from jobs.execution.program import Program
@@ -47,6 +46,7 @@ from jobs.execution.spec import Spec
 LARGE = 32 * 1024  # characters, of up to four bytes: what exec may refuse even in one variable is its to refuse
 caller: Become | None = None  # in a launcher that has the project loaded: see callables/launcher.py
 uncalled = "there was no launcher with the project loaded"  # while there is none, why
+parent: _thread.LockType | None = None  # on which the thread waits that has forked the job
 SMALL_BYTES = 256 * 1024 * 1024
 PYTHON = ctypes.PyDLL(None)
 LIBC = ctypes.CDLL(None)
@@ -123,7 +123,10 @@ def fork_to_call(become: Callable[[Become], object]) -> int:
 
 def fork_to_run(become: Callable[[Become], object]) -> int:
     """Process id of the job. `become` is called there, with what makes a fresh Python of it."""
+    global parent  # noqa: PLW0603 of the process, which has one job at a time
+    parent = stay = _thread.allocate_lock()
     forked = _thread.allocate_lock()
+    stay.acquire()
     forked.acquire()
     results: list[int | OSError] = []
 
@@ -137,7 +140,8 @@ def fork_to_run(become: Callable[[Become], object]) -> int:
         if pid:
             results.append(pid)
             forked.release()
-            live_on()
+            stay.acquire()
+            return
         ready: list[tuple[object, ...]] = []
         become(lambda program, env: ready.append(fresh.become(program, env, ERROR_FD)))
         ends.update({0: ending(0), -1: chain([failed], ending(1))})
@@ -160,10 +164,10 @@ def ending(status: int) -> Iterator[Callable[[], object]]:
     return chain(compress([partial(fresh.end_soon, status)], fresh.as_usual()), [partial(PYTHON.Py_Exit, status)])
 
 
-def live_on() -> NoReturn:
-    lock = _thread.allocate_lock()
-    while True:
-        lock.acquire()
+def let_go() -> None:
+    """The job has ended: so may the thread that is its parent."""
+    if parent and parent.locked():
+        parent.release()
 
 
 def failed() -> None:

@@ -1,4 +1,6 @@
-"""Watches runners by their pidfds until they are gone, and settles what they leave. Belongs to the executor's loop."""
+"""Watches attempts until their runners are through with them, and settles what these leave. Belongs to the executor's
+loop.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ from jobs.execution.tree import Process, is_traced
 
 
 class Watched:
-    """A runner that is alive. `notes`: its pipe, until it was read, None for an adopted one. `again`: what to do if it
-    ends before it began, None once it has.
+    """An attempt that a runner has. `notes`: the socket to it, which ends with the attempt; None for an adopted one,
+    whose runner ends with it. `again`: what to do if it ends before it began, None once it has.
     """
 
     def __init__(self, pidfd: int, notes: int | None = None, again: Action | None = None) -> None:
@@ -45,12 +47,13 @@ class Watched:
         self.again = again
 
     def read_note(self) -> dict[str, Any] | None:
-        """What the runner wrote when the job started, None if it ended without; once only."""
+        """What the runner wrote when the job started, None when it is through."""
         if self.notes is None:
             return None
-        note = os.read(self.notes, 4096)  # one write of less than PIPE_BUF: whole or not at all
-        os.close(self.notes)
-        self.notes = None
+        try:
+            note = os.read(self.notes, 4096)  # of one write, with room for it: whole or not at all
+        except (ConnectionResetError, BlockingIOError):  # it left a cancel unread; its job, not yet gone, holds the end
+            return None
         return json.loads(note) if note else None
 
     def signal(self, number: int) -> None:
@@ -63,10 +66,16 @@ class Watched:
         self.signal(signal.SIGCONT)
 
     def cancel(self) -> None:
-        """By the signal that says all: the file may be where the runner does not see it, if its job has removed the run
-        directory or put another in its place. One that its job traces and holds can only be killed.
+        """Not by the file alone: it may be where the runner does not see it, if its job has removed the run directory
+        or put another in its place. One that its job traces and holds can only be killed.
         """
-        self.signal(CANCEL_SIGNAL)
+        if self.notes is None:
+            self.signal(CANCEL_SIGNAL)
+        else:  # a signal could come when the runner has the next attempt already
+            try:
+                os.write(self.notes, CANCEL.encode())
+            except (BrokenPipeError, ConnectionResetError):
+                return
         self.go_on()
         if is_traced(self.pidfd):
             self.signal(signal.SIGKILL)
@@ -127,21 +136,26 @@ class Watcher:
             self.forget(ref)
 
     def _on_note(self, ref: AttemptRef, watched: Watched) -> None:
-        """The job has started; or its runner has ended without having started it, and says nothing."""
-        if watched.notes is None:
-            return
-        self._loop.no_longer(watched.notes)
+        """The job has started; or its runner is through with it."""
         if facts := watched.read_note():
             watched.again = None  # it began: never again
             self._report(Started(ref, facts["pid"], utc(facts["at"])))
+        else:
+            self._on_through(ref, watched)
 
     def _on_gone(self, ref: AttemptRef, watched: Watched) -> None:
-        self._on_note(ref, watched)
+        """What it has said before comes first."""
+        if watched.notes is None:
+            self._on_through(ref, watched)
+        else:
+            self._on_note(ref, watched)
+
+    def _on_through(self, ref: AttemptRef, watched: Watched) -> None:
         self.forget(ref)
         self._loop.insist(partial(self._conclude, ref, watched.again))
 
     def _conclude(self, ref: AttemptRef, again: Action | None) -> None:
-        """The runner is gone: `again` if nothing says that it began."""
+        """No runner has it any more: `again` if nothing says that one began."""
         found = read_result(self.path(ref))
         if isinstance(found, Result):
             self.ended(ref, found)

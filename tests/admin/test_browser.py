@@ -8,7 +8,7 @@ from tests.api.site import sign_in
 
 
 def test_job_is_made_and_paused_in_a_browser(site, page, admin_user):
-    sign_in(page, site, admin_user)
+    sign_in(page.context, site, admin_user)
     page.goto(f"{site}/admin/jobs/job/add/")
     page.fill("[name=name]", "nightly")
     page.fill("[name=command]", "true")
@@ -26,7 +26,7 @@ def test_job_is_made_and_paused_in_a_browser(site, page, admin_user):
 
 def test_deletion_is_confirmed_in_a_browser(site, page, admin_user):
     make_job()
-    sign_in(page, site, admin_user)
+    sign_in(page.context, site, admin_user)
     page.goto(f"{site}/admin/jobs/job/")
     page.check("[name=_selected_action]")
     page.select_option("[name=action]", "delete_jobs")
@@ -38,7 +38,7 @@ def test_deletion_is_confirmed_in_a_browser(site, page, admin_user):
 
 def test_bulk_edit_is_previewed_in_a_browser(site, page, admin_user):
     jobs = [make_job(f"<img src=x onerror=document.title=1>{n}") for n in range(2)]
-    sign_in(page, site, admin_user)
+    sign_in(page.context, site, admin_user)
     page.goto(f"{site}/admin/jobs/job/")
     page.check("#action-toggle")
     page.select_option("[name=action]", "change_jobs")
@@ -58,7 +58,7 @@ def test_bulk_edit_is_previewed_in_a_browser(site, page, admin_user):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_admin_has_the_colours_of_the_pages(site, page, admin_user, scheme):
     page.emulate_media(color_scheme=scheme)
-    sign_in(page, site, admin_user)
+    sign_in(page.context, site, admin_user)
     colour = "getComputedStyle(document.body).backgroundColor"
     page.goto(site)
     wanted = page.evaluate(colour)

@@ -20,7 +20,8 @@ def site(transactional_db: None) -> Iterator[str]:
     server.terminate()
 
 
-def sign_in(page: Any, site: str, user: Any) -> None:
+def sign_in(context: Any, site: str, user: Any) -> None:
+    """All pages of a browser's context."""
     client = Client()
     client.force_login(user)
-    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])

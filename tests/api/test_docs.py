@@ -55,7 +55,7 @@ def test_every_operation_is_described():
 
 
 def test_page_tries_the_api_without_inline_script(site, page, ada):
-    sign_in(page, site, ada)
+    sign_in(page.context, site, ada)
     page.goto(f"{site}/api/v1/docs")
     page.get_by_text("/api/v1/jobs/scheduled").click()
     page.get_by_role("button", name="Try it out").click()

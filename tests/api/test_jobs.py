@@ -90,6 +90,14 @@ def test_pages_of_jobs_are_complete(api):
     assert seen == [job.pk for job in reversed(jobs)]
 
 
+def test_edit_of_a_revision_that_is_gone_is_refused(api, problem):
+    job = make_job()
+    where = f"jobs/{job.pk}?revision={job.revision}"
+    assert api.edit(where, tags=["a"]).json()["revision"] == job.revision + 1
+    assert "changed by somebody else meanwhile" in problem(api.edit(where, tags=[]), 409)["detail"]
+    assert Job.objects.get().tags == ["a"]
+
+
 def test_job_is_changed_in_what_is_given(api):
     job = make_job(tags=["etl"], timeout_seconds=9, **HOURLY)
     changed = api.edit(f"jobs/{job.pk}", priority="high", timeout_seconds=None).json()

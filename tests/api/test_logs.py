@@ -81,6 +81,10 @@ def test_range_that_is_none_gets_the_whole(api, address, asked):
     assert whole(api.get(address, headers={"Range": asked})) == TEXT
 
 
+def test_range_of_another_version_gets_the_whole(api, address):
+    assert whole(api.get(address, headers={"Range": "bytes=0-4", "If-Range": '"x"'})) == TEXT
+
+
 def test_growing_log_has_no_total(api):
     number = logged([(STDOUT, TEXT)], complete=False)
     response = api.get(f"instances/{number}/log", headers={"Range": "bytes=0-1"})

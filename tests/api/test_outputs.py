@@ -1,10 +1,14 @@
 """The files and the result of an attempt, by the API."""
 
+import gc
+import os
+
 import pytest
 from asgiref.sync import async_to_sync
 
 from jobs.api.outputs import rundir_of
 from jobs.api.shapes import progress_shape
+from jobs.downloads import download
 from jobs.models import Attempt
 from tests.api.test_logs import logged
 
@@ -32,6 +36,20 @@ def test_files_are_listed_and_read(api, kept):
     listed = api.get(kept).json()["outputs"]
     assert [(one["name"], one["size_bytes"]) for one in listed] == [("b.csv", 4), ("plots/a.png", 3)]
     assert whole(api.get(f"{kept}/b.csv")) == b"1,2\n"
+
+
+@pytest.mark.parametrize("leave", [lambda response: response.close(), lambda response: None])
+def test_file_that_nobody_reads_is_closed(tmp_path, leave):
+    """One descriptor was left of each download that was given up before its first part, until the service had none."""
+    (tmp_path / "a.csv").write_bytes(b"1,2\n")
+    fd = os.open(tmp_path / "a.csv", os.O_RDONLY)
+    response = download(fd, "a.csv")
+    assert response["Content-Length"] == "4"
+    leave(response)
+    del response
+    gc.collect()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(fd)
 
 
 def test_what_is_not_there_is_said(api, kept, problem):

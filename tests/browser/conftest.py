@@ -10,25 +10,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from dashboard.models import BulkOperation
 from jobs import actions
 from jobs.core.states import TERMINAL
 from jobs.models import Backfill, Instance, Job, Limit, Secret
 from tests.api.site import sign_in
-from tests.fixtures.chromium import launched, opened
-from tests.service.conftest import ROOT, Home, default_file, migrated_file
+from tests.fixtures.bootstrapped import Bootstrapped
+from tests.fixtures.chromium import context_of, launched, opened, watched
+from tests.fixtures.migrated import default_file
+from tests.service.conftest import ROOT, Home
 from tests.waiting import until
 
-__all__ = ["migrated_file"]
-
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
+
+@dataclass(frozen=True)
+class Blank:
+    """What a data folder begins with: all tables without rows, all static files."""
+
+    database: Path
+    bootstrapped: Bootstrapped
 
 
 @dataclass
@@ -76,18 +85,45 @@ def browser(django_db_setup: None) -> Iterator[Browser]:
         yield chromium
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    with context_of(browser) as context:
+        yield context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page that finds scripts and styles in the cache of those before it, and nothing else that they left behind."""
+    with watched(context) as page:
+        yield page
+        forget_all(page)
+
+
+def forget_all(page: Page) -> None:
+    page.context.clear_cookies()
+    origin = urlsplit(page.url)
+    kept = {"origin": f"{origin.scheme}://{origin.netloc}", "storageTypes": "all"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", kept)
+
+
 @pytest.fixture(scope="session")
-def started(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def blank(migrated_file: Path, bootstrapped: Bootstrapped) -> Blank:
+    return Blank(migrated_file, bootstrapped)
+
+
+@pytest.fixture(scope="session")
+def started(blank: Blank, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One service for all tests: each start takes seconds."""
     command = ["manage.py", "runscheduler", "--node", "atlas", "--cores", "2", "--port"]
-    with serving(command, migrated_file, tmp_path_factory.mktemp("data")) as service:
+    with serving(command, blank, tmp_path_factory.mktemp("data")) as service:
         yield service
 
 
 @contextmanager
-def serving(command: list[str], migrated_file: Path, folder: Path, **pipes: Any) -> Iterator[Service]:
-    """`command PORT` on a copy of this database, until the block ends."""
-    shutil.copy(migrated_file, folder / "db.sqlite3")
+def serving(command: list[str], blank: Blank, folder: Path, **pipes: Any) -> Iterator[Service]:
+    """`command PORT` on a copy of this data folder, until the block ends."""
+    shutil.copy(blank.database, folder / "db.sqlite3")
+    blank.bootstrapped.give_static_files(folder)
     # The same key, so that a session that the test opens is one of the service.
     (folder / "secret_key").write_text(settings.SECRET_KEY)
     with answering(command, folder, free_port(), **pipes) as service:
@@ -100,7 +136,6 @@ def answering(command: list[str], folder: Path, port: int, **pipes: Any) -> Iter
     environment = {
         "ROTA_DATA": str(folder),
         "PATH": os.environ["PATH"],
-        "ROTA_DEBUG": "1",
         "ROTA_MIN_FREE_DISK_MB": "0",
     }
     with (
@@ -159,7 +194,7 @@ def signed_in_at(service: Service, page: Any, expected: tuple[str, ...] = ("WebS
     errors: list[str] = []
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     admin, _ = get_user_model().objects.get_or_create(username="admin", is_staff=True, is_superuser=True)
-    sign_in(page, service.address, admin)
+    sign_in(page.context, service.address, admin)
     yield
     assert [error for error in errors if not any(word in error for word in expected)] == []
 

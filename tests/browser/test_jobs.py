@@ -93,7 +93,7 @@ def test_search_stays_while_the_list_is_live(jobs):
     jobs.locator("#connection", has_text="live").wait_for()
     make("other", tags=["web"])
     make("ten")
-    row(jobs, "ten").wait_for(timeout=20_000)
+    row(jobs, "ten").wait_for()
     names = jobs.locator(".row.job .row-title a").all_inner_texts()
     assert names == ["ten", "three", "two"]
 

@@ -2,6 +2,7 @@
 
 import shutil
 
+import pytest
 from django.utils import timezone
 
 from jobs import actions
@@ -66,6 +67,11 @@ def visible_lines(page):
     )
 
 
+def is_in_view(page, number):
+    """A line is found first, and scrolled to then."""
+    until(lambda: number in visible_lines(page))
+
+
 def test_search_goes_where_the_page_has_not_loaded(service, signed_in):
     page, number = signed_in, service.submit(LONG)
     service.until(number, "success")
@@ -76,7 +82,7 @@ def test_search_goes_where_the_page_has_not_loaded(service, signed_in):
     page.keyboard.press("Enter")
     found = page.locator("#log .line.found", has_text="needle in the middle")
     found.wait_for()
-    assert int(found.get_attribute("data-n")) in visible_lines(page)
+    is_in_view(page, int(found.get_attribute("data-n")))
     page.get_by_text("1 of 1", exact=True).wait_for()
 
 
@@ -90,7 +96,7 @@ def test_enter_goes_on_and_shift_enter_back(service, signed_in):
     for key, line in (("Enter", 5000), ("Enter", 50_001), ("Shift+Enter", 5000), ("Shift+Enter", 50_010)):
         page.keyboard.press(key)
         page.locator(f".line.found[data-n='{line}']").wait_for()
-        assert line in visible_lines(page)
+        is_in_view(page, line)
 
 
 def test_link_to_a_line_shows_it_on_load(service, signed_in):
@@ -98,13 +104,13 @@ def test_link_to_a_line_shows_it_on_load(service, signed_in):
     service.until(number, "success")
     opened(page, service, number, "#L12345")
     page.locator(".line.chosen", has_text="row 12345").wait_for()
-    assert 12_345 in visible_lines(page)
+    is_in_view(page, 12_345)
     page.locator(".line[data-n='12340'] .line-number").click()
     page.locator(".line.chosen[data-n='12340']").wait_for()
     assert page.url.endswith("#L12340")
     page.get_by_role("button", name="Go to the end").click()
     page.locator("#log").get_by_text("row 60000", exact=True).wait_for()
-    assert 60_001 in visible_lines(page)
+    is_in_view(page, 60_001)
 
 
 def test_earlier_and_later_lines_join_without_a_gap(service, signed_in):
@@ -116,7 +122,7 @@ def test_earlier_and_later_lines_join_without_a_gap(service, signed_in):
     first = visible_lines(page)[0]
     page.get_by_role("button", name="Show earlier lines").click()
     page.locator(f".line[data-n='{first - 100}']").wait_for(state="attached")
-    assert first in visible_lines(page)
+    is_in_view(page, first)
     shown = page.locator("#log .line").evaluate_all("lines => lines.map((line) => Number(line.dataset.n))")
     assert shown == list(range(shown[0], shown[-1] + 1))
 
@@ -178,8 +184,9 @@ def test_words_to_a_terminal_are_not_shown(service, signed_in):
     until(lambda: page.locator("#log .line-text").all_text_contents() == texts)
 
 
-def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
-    """It was said below them, where nothing was dropped."""
+@pytest.fixture
+def capped(service):
+    """The number of an instance whose log has lost its middle to a cap."""
     number = service.submit("print(1)")
     service.until(number, "success")
     [path] = (service.home.folder / "runs" / str(number)).iterdir()
@@ -189,11 +196,26 @@ def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in):
         for n in range(5000):
             writer.write(STDOUT, b"row %d %s\n" % (n, b"." * 90))
         writer.close()
-    opened(signed_in, service, number)
+    return number
+
+
+def test_what_the_cap_dropped_is_said_above_the_lines(service, signed_in, capped):
+    """It was said below them, where nothing was dropped."""
+    opened(signed_in, service, capped)
     notes = signed_in.locator("#log > .notice")
     until(lambda: notes.count() == 2)
     assert "of output before this were dropped" in notes.nth(1).text_content()
     assert signed_in.locator("#log > :last-child").get_attribute("class") == "line"
+
+
+def test_gap_between_two_lines_is_said_where_it_is(service, signed_in, capped):
+    """One line followed the other as if nothing had been between them."""
+    opened(signed_in, service, capped)
+    signed_in.evaluate("location.hash = '#L1500'")
+    note = signed_in.locator("#log > .notice", has_text="lines were dropped here")
+    note.wait_for()
+    before, after = (int(note.evaluate(f"n => n.{which}ElementSibling.dataset.n")) for which in ("previous", "next"))
+    assert note.text_content() == f"{after - before - 1:,} lines were dropped here: the log has a cap."
 
 
 def test_times_of_lines_follow_the_zone(service, browser):
@@ -220,7 +242,7 @@ def test_reader_who_scrolled_up_is_left_alone(service, signed_in):
     assert visible_lines(page)[0] == 1
     page.get_by_role("button", name="Follow", exact=True).click()
     page.get_by_role("button", name="Following").wait_for()
-    assert visible_lines(page)[-1] > 130
+    until(lambda: visible_lines(page)[-1] > 130)
     stop(service, number)
 
 

@@ -228,7 +228,7 @@ def test_new_job_is_tried_in_place(service, signed_in):
     script(page).fill("print('tried <b>')")
     page.get_by_role("button", name="Run now as test").click()
     page.locator("[data-tried] .badge", has_text="success").wait_for()
-    assert "tried <b>" in page.locator(".tried-log").inner_text()
+    page.locator(".tried-log", has_text="tried <b>").wait_for()
     assert script(page).input_value() == "print('tried <b>')"
     assert [job.name for job in Job.objects.all()] == ["tried-b (test)"]
 

@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.browser.conftest import PHONE, Service, at_home, serving, signed_in_a
 from tests.fixtures.chromium import opened
 from tests.waiting import until
 
-MOVES = 150
+MOVES = 100
 AWAY = (5, 5)
 
 # Looks at each frame that is drawn whether what the reader has in hand is as it was. The hand is never quite still: a
@@ -87,12 +86,10 @@ class Stormy:
 
 
 @pytest.fixture(scope="module")
-def stormy(
-    browser, migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker
-) -> Iterator[Stormy]:
+def stormy(browser, blank, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Stormy]:
     command, folder = ["-m", "tests.browser.storming"], tmp_path_factory.mktemp("storm")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with serving(command, migrated_file, folder, **pipes) as service, at_home(service, django_db_blocker):
+    with serving(command, blank, folder, **pipes) as service, at_home(service, django_db_blocker):
         yield Stormy(service)
 
 

@@ -49,7 +49,7 @@ def test_tasks_that_it_leaves_are_cancelled(shared, free):
 
 @pytest.mark.parametrize("kind", ["cancelled", "timeout"])
 def test_deaf_thread_is_abandoned_and_holds_its_place(shared, free, kind):
-    ref = shared.waits("thread_waits", free, timeout_seconds=0.2 if kind == "timeout" else None)
+    ref = shared.waits("thread_waits", free, timeout_seconds=1 if kind == "timeout" else None)
     if kind == "cancelled":
         shared.executor.cancel(ref)
     assert abandonment(shared, ref).outcome.kind == kind

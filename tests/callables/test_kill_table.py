@@ -29,7 +29,7 @@ def test_thread_that_ends_at_last_is_a_success(shared, free):
 
 
 def test_blocker_past_its_time_limit_costs_its_host(alone, free):
-    ref = alone.waits("async_blocks", free, grace=0.1, timeout_seconds=0.3)
+    ref = alone.waits("async_blocks", free, grace=0.1, timeout_seconds=1)
     [host] = alone.hosts
     assert alone.outcome(ref).kind == "timeout"
     assert "its host process was killed, since it went on for its grace of 0.1 s" in alone.outcome(ref).error
@@ -38,7 +38,7 @@ def test_blocker_past_its_time_limit_costs_its_host(alone, free):
 
 @pytest.mark.parametrize("kind", ["cancelled", "timeout"])
 def test_worker_that_segfaults_when_it_is_to_end(shared, free, kind):
-    ref = shared.waits("pooled_segfaults", free, timeout_seconds=0.3 if kind == "timeout" else None)
+    ref = shared.waits("pooled_segfaults", free, timeout_seconds=1 if kind == "timeout" else None)
     if kind == "cancelled":
         shared.executor.cancel(ref)
     assert shared.outcome(ref).kind == kind

@@ -17,6 +17,8 @@ class Rules(NamedTuple):
     lock_before_result: bool = True  # recovery looks for a result only after it has the lock
     sweep: bool = True  # lost is said only when nothing of the attempt is seen alive
     release_after_commit: bool = True  # cores come back after the outcome is durable
+    retire: bool = True  # the runner of an attempt that is adopted is told to take no other
+    ask_again: bool = True  # whether it still has the attempt, after it was told
 
 
 ALL_RULES = Rules()
@@ -24,8 +26,9 @@ ALL_RULES = Rules()
 
 class Runner(NamedTuple):
     id: int
-    at: str  # asked, forked, opened, created, locked, written, claimed, running, ended, reported
+    at: str  # asked, forked, opened, created, locked, written, claimed, running, ended, reported, elsewhere
     folder: int = 0  # which making of the run directory it holds open
+    retired: bool = False  # it takes no attempt after this
 
 
 GONE = -1
@@ -43,6 +46,7 @@ class State(NamedTuple):
     result: bool = False
     service: str = "down"
     watched: int = 0  # id of the runner whose end the service waits for, or GONE
+    adopted: bool = False  # what is waited for is the end of its process: there is no socket to it
     held: bool = False  # the service's core manager has the attempt's cores down as taken
     runners: tuple[Runner, ...] = ()
     asked: bool = False  # a runner was ever asked for
@@ -80,6 +84,7 @@ def in_sight(state: State) -> State:
 
     It leaves an eighth of the states; from those that become one, the same can follow.
     """
+    state = state._replace(runners=tuple(runner for runner in state.runners if is_there(runner, state)))
     ids = {runner.id: place for place, runner in enumerate(state.runners, 1)}
     kept = sorted({state.folder, *(runner.folder for runner in state.runners)} - {0})
     folders = {0: 0} | {folder: place for place, folder in enumerate(kept, 1)}
@@ -87,8 +92,13 @@ def in_sight(state: State) -> State:
         folder=folders[state.folder],
         claims=tuple(state.claims[folder - 1] for folder in kept),
         watched=ids.get(state.watched, GONE) if state.watched else 0,
-        runners=tuple(Runner(ids[runner.id], runner.at, folders[runner.folder]) for runner in state.runners),
+        runners=tuple(one._replace(id=ids[one.id], folder=folders[one.folder]) for one in state.runners),
     )
+
+
+def is_there(runner: Runner, state: State) -> bool:
+    """For whoever waits for the end of the attempt, one that has let go of it is as good as gone."""
+    return runner.at != "elsewhere" or (state.adopted and state.watched == runner.id)
 
 
 # --- The runner ---
@@ -96,37 +106,47 @@ def in_sight(state: State) -> State:
 
 def runner_steps(state: State, runner: Runner, rules: Rules) -> Iterator[Step]:
     name = f"runner {runner.id} "
+    if step := next(claiming(state, runner, rules), None) or next(running(state, runner), None):
+        yield name + step[0], step[1]
+    elif runner.at != "elsewhere":
+        yield name + "exits", state.with_runner(runner, None)
+        if not runner.retired:
+            yield name + "takes another attempt", state.with_runner(runner, "elsewhere")
+
+
+def claiming(state: State, runner: Runner, rules: Rules) -> Iterator[Step]:
     if runner.at == "asked":
-        yield name + "forked", state.with_runner(runner, "forked")
+        yield "forked", state.with_runner(runner, "forked")
     elif runner.at == "forked" and state.spec:
         opened = state.with_runner(runner, "opened")
         yield (
-            name + "opens",
+            "opens",
             opened._replace(
                 runners=tuple(r._replace(folder=state.folder) if r.id == runner.id else r for r in opened.runners)
             ),
         )
     elif runner.at == "opened" and runner.folder == state.folder and not state.claim:
-        yield name + "creates claim", state.with_claim(runner.folder, "empty").with_runner(runner, "created")
+        yield "creates claim", state.with_claim(runner.folder, "empty").with_runner(runner, "created")
     elif runner.at == "created" and not service_has_lock(state, runner.folder):
-        yield name + "locks", state.with_runner(runner, "locked")
+        yield "locks", state.with_runner(runner, "locked")
     elif runner.at == "locked" and (state.claims[runner.folder - 1] == "empty" or not rules.read_under_lock):
-        yield name + "writes claim", state.with_claim(runner.folder, "runner").with_runner(runner, "written")
+        yield "writes claim", state.with_claim(runner.folder, "runner").with_runner(runner, "written")
     elif runner.at == "written":
         synced = state.synced or (rules.sync_claim and runner.folder == state.folder)
-        yield name + "syncs claim", state._replace(synced=synced).with_runner(runner, "claimed")
-    elif runner.at == "claimed":
+        yield "syncs claim", state._replace(synced=synced).with_runner(runner, "claimed")
+
+
+def running(state: State, runner: Runner) -> Iterator[Step]:
+    if runner.at == "claimed":
         started = state._replace(
             starts=state.starts + 1, started_after_end=state.started_after_end or state.row != "starting"
         )
-        yield name + "starts job", started.with_runner(runner, "running")
+        yield "starts job", started.with_runner(runner, "running")
     elif runner.at == "running":
-        yield name + "sees end of job", state.with_runner(runner, "ended")
+        yield "sees end of job", state.with_runner(runner, "ended")
     elif runner.at == "ended":
         written = state._replace(result=state.result or runner.folder == state.folder)
-        yield name + "writes result", written.with_runner(runner, "reported")
-    else:
-        yield name + "exits", state.with_runner(runner, None)
+        yield "writes result", written.with_runner(runner, "reported")
 
 
 def service_has_lock(state: State, folder: int) -> bool:
@@ -170,7 +190,8 @@ def write_spec(state: State, _: Rules) -> Iterator[Step]:
 def ask(state: State, _: Rules) -> Iterator[Step]:
     runner = Runner(len(state.runners) + 1, "asked")
     after = "watch" if state.row == "starting" else "new"
-    yield "asks", state._replace(runners=(*state.runners, runner), asked=True, watched=runner.id, service=after)
+    asked = state._replace(runners=(*state.runners, runner), asked=True, watched=runner.id, adopted=False)
+    yield "asks", asked._replace(service=after)
 
 
 def watch(state: State, _: Rules) -> Iterator[Step]:
@@ -193,9 +214,22 @@ def settle(state: State, rules: Rules) -> Iterator[Step]:
 def lock(state: State, _: Rules) -> Iterator[Step]:
     holder = [r for r in state.runners if r.at in HAVING_LOCK and r.folder == state.folder]
     if holder:
-        yield "adopts", state._replace(service="watch", watched=holder[0].id)
+        yield "finds it locked", state._replace(watched=holder[0].id, adopted=True, service="tell")
     else:
         yield "locks", state._replace(service="has lock" if state.service == "lock" else "sweep")
+
+
+def tell(state: State, rules: Rules) -> Iterator[Step]:
+    told = tuple(one._replace(retired=rules.retire) if one.id == state.watched else one for one in state.runners)
+    yield "tells it to retire", state._replace(runners=told, service="adopt")
+
+
+def adopt(state: State, rules: Rules) -> Iterator[Step]:
+    has_it = any(r.id == state.watched and r.at in HAVING_LOCK for r in state.runners)
+    if has_it or not rules.ask_again:
+        yield "adopts", state._replace(service="watch")
+    else:
+        yield "sees that it is through", state._replace(service="settle", watched=GONE, adopted=False)
 
 
 def read_claim(state: State, _: Rules) -> Iterator[Step]:
@@ -241,8 +275,9 @@ def release(state: State, _: Rules) -> Iterator[Step]:
 
 SERVICE = {
     "down": restart, "new": commit_row, "make": make_directory, "spec": write_spec, "ask": ask, "watch": watch,
-    "settle": settle, "lock": lock, "lock unread": lock, "has lock": read_claim, "fence": fence,
-    "result?": look_for_result, "sweep": sweep, "record own": record, "record lost": record, "release": release,
+    "settle": settle, "lock": lock, "lock unread": lock, "tell": tell, "adopt": adopt, "has lock": read_claim,
+    "fence": fence, "result?": look_for_result, "sweep": sweep, "record own": record, "record lost": record,
+    "release": release,
 }  # fmt: skip
 
 
@@ -267,7 +302,7 @@ def kinds_of_crash(state: State) -> Iterator[Step]:
 
 
 def service_gone(state: State) -> State:
-    return state._replace(service="down", held=False, watched=0)
+    return state._replace(service="down", held=False, watched=0, adopted=False)
 
 
 def power_cut(state: State) -> Iterator[Step]:

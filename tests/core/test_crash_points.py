@@ -40,3 +40,8 @@ def test_walk_reaches_late_runners_and_crashes(walk):
 )
 def test_each_rule_is_needed(rule, promise):
     assert promise in explore(Rules()._replace(**{rule: False}), max_crashes=2).broken
+
+
+@pytest.mark.parametrize("rule", ["retire", "ask_again"])
+def test_without_it_an_adopted_attempt_never_ends(rule):
+    assert explore(Rules()._replace(**{rule: False}), max_crashes=2).stuck

@@ -97,7 +97,8 @@ def test_ready_set_hands_out_by_key(name):
 
 def drained(ready):
     taken = []
-    while place := ready.first(Needs(Demand())):
+    while groups := ready.groups():
+        place = groups[0].first()
         ready.discard(place[1])
         taken.append(place[1])
     return taken

@@ -38,7 +38,7 @@ def predictions(world: World) -> dict[int, Prediction]:
     under_way: dict[int, list[int]] = {}
     for instance_id in known.running:
         under_way.setdefault(known.instances[instance_id].job_id, []).append(instance_id)
-    node = NodeOutlook(1, manager, world.engine.starts.holdings(world.now))
+    node = NodeOutlook(1, manager, list(world.engine.known.ends))
     return queue_starts(queue_of(world), [node], world.now, Elsewhere(taken, under_way))
 
 
@@ -121,6 +121,7 @@ def test_unknown_duration_is_said_or_does_not_matter(seed):
     known.put_job(job := replace(world.store.jobs[job_id], usual_seconds=None))
     world.store.jobs[job_id] = job
     known._jobs[job_id] = job  # what was learnt is forgotten
+    known._expect_anew(job_id)
     asked_at, predicted = world.now, predictions(world)
     lasts[job_id] = 100_000.0  # longer than anybody's patience
     real = play_on(world, lasts)

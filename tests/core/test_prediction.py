@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from jobs.core.cores import CoreManager
 from jobs.core.outlook import NodeOutlook, Queued, queue_starts
-from jobs.core.prediction import Holding, Prediction, Room, earliest_start, expected_end
+from jobs.core.prediction import Holding, Prediction, Room, by_end, earliest_start, expected_end
 from jobs.core.ready import Needs
 from jobs.core.records import Allocation, Demand
 
@@ -21,7 +21,7 @@ def run(instance_id: int, slots: int, ends: float | None, memory_mb: int = 0) ->
 
 
 def start(cores: int, free: int, *holdings: Holding) -> Prediction:
-    return earliest_start(Demand(cores), Room(free, UNCOUNTED), holdings, NOW)
+    return earliest_start(Demand(cores), Room(free, UNCOUNTED), sorted(holdings, key=by_end), NOW)
 
 
 def node(node_id: int, slots: int, *holdings: Holding, memory_mb: int | None = UNCOUNTED) -> NodeOutlook:

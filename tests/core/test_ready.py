@@ -1,6 +1,6 @@
 """Queued instances in their order, by what they demand; what left takes no room for long."""
 
-from jobs.core.ready import Needs, ReadySet
+from jobs.core.ready import Needs, Place, ReadySet
 from jobs.core.records import Demand
 from jobs.core.timetable import SMALL
 
@@ -12,9 +12,17 @@ def listed(ready: ReadySet) -> int:
     return sum(len(group.heap) for group in ready._groups.values())
 
 
-def drained(ready: ReadySet, demand: Demand = ONE) -> list[int]:
+def kinds(ready: ReadySet) -> list[Needs]:
+    return [group.needs for group in ready.groups()]
+
+
+def first(ready: ReadySet, needs: Needs = ONE) -> Place | None:
+    return next((group.first() for group in ready.groups() if group.needs == needs), None)
+
+
+def drained(ready: ReadySet, demand: Needs = ONE) -> list[int]:
     order = []
-    while place := ready.first(demand):
+    while place := first(ready, demand):
         order.append(place[1])
         ready.discard(place[1])
     return order
@@ -31,23 +39,23 @@ def test_each_demand_has_its_own_first():
     ready = ReadySet()
     ready.add(1, 10, ONE)
     ready.add(2, 20, TWO)
-    assert (ready.first(ONE), ready.first(TWO), ready.first(Needs(Demand(3)))) == ((10, 1), (20, 2), None)
+    assert (first(ready), first(ready, TWO), first(ready, Needs(Demand(3)))) == ((10, 1), (20, 2), None)
 
 
 def test_memory_makes_another_group():
     ready = ReadySet()
     ready.add(1, 10, Needs(Demand(1, 100)))
-    assert ready.first(Needs(Demand(1))) is None
-    assert ready.kinds() == [Needs(Demand(1, 100))]
+    assert first(ready, Needs(Demand(1))) is None
+    assert kinds(ready) == [Needs(Demand(1, 100))]
 
 
 def test_demands_come_in_the_order_of_their_first():
     ready = ReadySet()
     ready.add(1, 30, ONE)
     ready.add(2, 20, TWO)
-    assert ready.kinds() == [TWO, ONE]
+    assert kinds(ready) == [TWO, ONE]
     ready.add(3, 10, ONE)
-    assert ready.kinds() == [ONE, TWO]
+    assert kinds(ready) == [ONE, TWO]
 
 
 def test_discarded_first_makes_way():
@@ -55,7 +63,7 @@ def test_discarded_first_makes_way():
     ready.add(1, 10, ONE)
     ready.add(2, 20, ONE)
     ready.discard(1)
-    assert ready.first(ONE) == (20, 2)
+    assert first(ready) == (20, 2)
     assert (1 in ready, 2 in ready, len(ready)) == (False, True, 1)
 
 
@@ -64,21 +72,21 @@ def test_discard_of_a_stranger_changes_nothing():
     ready.add(1, 10, ONE)
     ready.discard(7)
     ready.discard(7)
-    assert (len(ready), ready.first(ONE)) == (1, (10, 1))
+    assert (len(ready), first(ready)) == (1, (10, 1))
 
 
 def test_group_without_anybody_is_gone():
     ready = ReadySet()
     ready.add(1, 10, ONE)
     ready.discard(1)
-    assert (ready.kinds(), listed(ready)) == ([], 0)
+    assert (kinds(ready), listed(ready)) == ([], 0)
 
 
 def test_other_demand_moves_to_its_group():
     ready = ReadySet()
     ready.add(1, 10, ONE)
     ready.add(1, 10, TWO)
-    assert (ready.first(ONE), ready.first(TWO), len(ready)) == (None, (10, 1), 1)
+    assert (first(ready), first(ready, TWO), len(ready)) == (None, (10, 1), 1)
 
 
 def test_other_key_moves_within_the_group():
@@ -92,7 +100,7 @@ def test_moved_there_and_back_is_there_once():
     ready = ReadySet()
     for demand in (ONE, TWO, ONE):
         ready.add(1, 10, demand)
-    assert ready.kinds() == [ONE]
+    assert kinds(ready) == [ONE]
     assert drained(ready) == [1]
 
 
@@ -121,7 +129,7 @@ def test_dead_behind_a_held_first_are_dropped():
         ready.add(instance_id, instance_id, ONE)
     for instance_id in range(1, 3001):
         ready.discard(instance_id)
-    assert ready.first(ONE) == (0, 0)
+    assert first(ready) == (0, 0)
     assert listed(ready) <= SMALL
 
 
@@ -140,7 +148,7 @@ def test_parked_one_is_looked_at_again_when_its_job_is_free():
     for instance_id in (1, 2):
         ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
     assert (ready.park(1), ready.park(2)) == (True, False)
-    assert (len(ready), 1 in ready, ready.first(ONE)) == (0, True, None)
+    assert (len(ready), 1 in ready, first(ready)) == (0, True, None)
     ready.unpark(7)
     assert drained(ready) == [1, 2]
 
@@ -150,17 +158,17 @@ def test_parked_ones_are_not_counted_among_their_kind():
     for instance_id in (1, 2, 3):
         ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
     ready.park(1), ready.park(2)
-    assert (len(ready), ready.count(ONE)) == (1, 1)
+    assert (len(ready), sum(map(len, ready.groups()))) == (1, 1)
     ready.discard(1)
     ready.unpark(7)
-    assert (len(ready), ready.count(ONE)) == (2, 2)
+    assert (len(ready), sum(map(len, ready.groups()))) == (2, 2)
 
 
 def test_jobs_that_wait_for_themselves_are_no_kinds_of_their_own():
     ready = ReadySet()
     for job_id in range(1, 50):
         ready.add(job_id, job_id, Needs(Demand(1), alone=job_id))
-    assert ready.kinds() == [ONE]
+    assert kinds(ready) == [ONE]
 
 
 def test_many_parked_in_one_pass_bring_no_dead_one_back():
@@ -173,7 +181,7 @@ def test_many_parked_in_one_pass_bring_no_dead_one_back():
     for instance_id in range(living, 3 * SMALL):
         ready.discard(instance_id)
     handed = []
-    for _, instance_id in ready.in_order(alone):
+    for _, instance_id in ready.groups()[0].in_order():
         handed.append(instance_id)
         ready.park(instance_id)
     assert handed == list(range(living))

@@ -70,7 +70,7 @@ def test_card_says_user_and_limits_where_it_has_them(visitor, running):
 def test_job_that_is_nice_with_cores_of_its_own_shares_none(visitor, running):
     run_directory(running, nice=10)
     shown = html(visitor, running)
-    assert ("nice 10" in shown, "gives way to those" in shown) == (True, False)
+    assert ("<dd>10" in shown, "gives way to those" in shown) == (True, False)
 
 
 def test_card_says_how_it_was_run(visitor, running):

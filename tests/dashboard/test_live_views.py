@@ -3,7 +3,9 @@ import asyncio
 import pytest
 from django.test import AsyncClient
 
+from dashboard.live.logs import LogPlace
 from dashboard.live.places import path_of
+from dashboard.views.logs import _bytes_of
 from tests.dashboard.outputs import finish, printed, writing
 from tests.dashboard.places import end, make_job, make_node, make_running, make_waiting
 
@@ -88,6 +90,17 @@ async def test_download_is_all_of_it_byte_for_byte(ann):
     assert body == b"\x1b[31m\xff\r raw\n" * 50_000
     assert "attachment" in response["Content-Disposition"]
     assert (await client.get(f"/instances/{instance.pk}/log/download/?attempt=9")).status_code == 404
+
+
+async def test_download_of_a_growing_log_ends(tmp_path):
+    """It went on for as long as the job printed, where that was faster than the reader."""
+    with writing(tmp_path) as write:
+        write(b"first\n")
+        parts = []
+        async for part in _bytes_of(LogPlace(1, tmp_path), end=6):
+            parts.append(part)
+            write(b"more\n")
+    assert parts == [b"first\n"]
 
 
 def in_own_connection(work):

@@ -16,8 +16,8 @@ from tests.dashboard.places import make_job, make_node
 
 pytestmark = pytest.mark.django_db
 
-MANY_JOBS, MANY_RUNS = 40_000, 10_000
-LARGEST_PAGE = 400_000  # bytes; each of the jobs with ten of them would be more
+MANY_JOBS, MANY_RUNS = 10_000, 10_000
+LARGEST_PAGE = 400_000  # bytes; each of the jobs with forty of them, as in a list to choose from, would be more
 
 
 def insert_jobs(count, name="job"):
@@ -72,7 +72,7 @@ def full_scans_of_instances(statements):
 
 JOB_PAGES = (
     "/jobs/", "/jobs/?q=job+39", "/jobs/?q=tag:etl+status:success", "/jobs/?q=status:failed&sort=last",
-    "/jobs/?sort=last", "/jobs/?sort=-next", "/jobs/?page=800", "/", "/schedules/", "/schedules/?q=job&sort=last",
+    "/jobs/?sort=last", "/jobs/?sort=-next", "/jobs/?page=200", "/", "/schedules/", "/schedules/?q=job&sort=last",
     "/instances/", "/instances/?q=job", "/instances/?tag=etl", "/admin/jobs/job/", "/admin/jobs/job/?q=job&tag=etl",
 )  # fmt: skip
 
@@ -84,7 +84,7 @@ RUN_PAGES = (
 )  # fmt: skip
 
 
-def test_forty_thousand_jobs_cost_what_sixty_do(admin_client):
+def test_ten_thousand_jobs_cost_what_sixty_do(admin_client):
     """bug-058: pages, search and order are the server's; no page and no frame has all jobs."""
     insert_jobs(60, "job early")
     admin_client.get("/")  # the first page of a session is drawn with more

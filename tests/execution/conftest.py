@@ -16,7 +16,7 @@ from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
 from jobs.execution.tree import marked
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, ended, until
+from tests.execution.running import RealLauncher, Running, through, until
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +57,7 @@ def attempt(launcher, tmp_path):
     for running in started:
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
             running.cancel()
-        assert ended(running.pidfd)
+        assert through(running.notes)
         for left in running.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(left.pid, signal.SIGKILL)
@@ -79,6 +79,24 @@ def node(tmp_path):
             continue
     until(lambda: not any(marked(ref.token, None) for ref in node.refs))
     cgroup_search.sweep(cgroup_search.bases(node.data_dir))
+
+
+class Gate:
+    """What a shell waits at until the test opens it: `attempt(f"echo ready; {gate}; exit 4")`."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __str__(self):
+        return f"until [ -e {self.path} ]; do sleep 0.02; done"
+
+    def open(self):
+        self.path.touch()
+
+
+@pytest.fixture
+def gate(tmp_path):
+    return Gate(tmp_path / "gate")
 
 
 @pytest.fixture

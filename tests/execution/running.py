@@ -24,6 +24,17 @@ def ended(pidfd, seconds=DEADLINE_SECONDS):
     return bool(select.select([pidfd], [], [], seconds)[0])
 
 
+def through(notes, seconds=DEADLINE_SECONDS):
+    """Whether the attempt ends whose runner is at the other end of `notes`."""
+    while select.select([notes], [], [], seconds)[0]:
+        try:
+            if not os.read(notes, 4096):
+                return True
+        except ConnectionResetError:
+            return True
+    return False
+
+
 class RealLauncher:
     def __init__(self, log_file):
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -72,7 +83,7 @@ class Running:
         signal.pidfd_send_signal(self.pidfd, CANCEL_SIGNAL)
 
     def result(self):
-        assert ended(self.pidfd), "the runner did not end"
+        assert through(self.notes), "the runner did not end it"
         return Result.from_json(self.file(RESULT))
 
     def alive(self):

@@ -46,6 +46,13 @@ def test_it_follows_only_what_it_is_to_follow(node):
     assert node.text(ref) == ""
 
 
+def test_filter_of_its_output_takes_in_its_last_lines(node):
+    command = 'exec > >(while read -r line; do echo "got $line"; done); seq 100'
+    ref = launched(node, "true", command)
+    node.outcome(ref)
+    assert "got 99\ngot 100\n[rota] clean-up ended" in node.text(ref)
+
+
 def test_it_is_killed_at_its_limit_with_all_it_started(node):
     ref = launched(node, "true", "setsid sleep 600 & trap '' TERM; sleep 600", limit=0.3)
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS

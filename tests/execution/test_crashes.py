@@ -79,13 +79,14 @@ def test_attempt_that_ended_while_nobody_watched_has_its_outcome(node):
         assert recovery.outcome.exit_code == 4
 
 
-def test_running_attempt_is_adopted(node):
-    ref = node.launch("echo ready; sleep 0.5; exit 4")
+def test_running_attempt_is_adopted(node, gate):
+    ref = node.launch(f"echo ready; {gate}; exit 4")
     node.prints(ref, "ready")
     at = node.reports.started(ref).at
     node.executor.close()
     recovery = node.restart().recover(ref)
     assert (recovery.kind, recovery.started_at) == (RecoveryKind.ADOPTED, at)
+    gate.open()
     assert node.outcome(ref).exit_code == 4
 
 
@@ -114,11 +115,12 @@ def test_adopted_attempt_that_had_started_says_so_once(node):
     assert [type(report) for report in node.reports.of(ref)] == [Ended]
 
 
-def test_attempt_adopted_twice_ends_once(node):
+def test_attempt_adopted_twice_ends_once(node, gate):
     """The first of its two watches was left behind, ready for ever: one end gave thousands of reports."""
-    ref = node.launch("echo ready; sleep 0.5; exit 4")
+    ref = node.launch(f"echo ready; {gate}; exit 4")
     node.prints(ref, "ready")
     assert [node.executor.recover(ref).kind for _ in range(2)] == [RecoveryKind.ADOPTED] * 2
+    gate.open()
     assert node.outcome(ref).exit_code == 4
     node.executor.close()
     assert len(node.reports.ends(ref)) == 1
@@ -212,14 +214,15 @@ def test_odd_result_is_lost_with_a_sentence(node, odd):
 
 
 @pytest.mark.parametrize("odd", [{}, {"pid": 1, "at": "soon"}, {"pid": [], "at": 1e300, "ticks": 0, "boot_id": ""}])
-def test_odd_start_is_as_one_that_was_not_written(node, odd):
-    ref = node.launch("echo ready; sleep 0.5")
+def test_odd_start_is_as_one_that_was_not_written(node, gate, odd):
+    ref = node.launch(f"echo ready; {gate}")
     node.prints(ref, "ready")
     node.executor.close()
     with RunDir(str(node.path(ref))) as rundir:
         rundir.write_json(STARTED, odd)
     recovery = node.restart().recover(ref)
     assert (recovery.kind, recovery.started_at) == (RecoveryKind.ADOPTED, None)
+    gate.open()
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS
 
 

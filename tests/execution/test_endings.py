@@ -51,6 +51,7 @@ def test_token_of_the_attempt_is_in_its_result(attempt):
 
 def test_runner_says_when_the_job_has_started(attempt):
     running = attempt("sleep 0.1")
+    os.set_blocking(running.notes, True)
     assert json.loads(os.read(running.notes, 4096))["pid"] == running.job
 
 
@@ -63,21 +64,21 @@ def test_time_limit_ends_the_job(attempt):
 
 
 def test_time_limit_ends_what_ignores_term(attempt):
-    running = attempt("trap '' TERM; while :; do sleep 0.05; done", timeout_seconds=0.2)
+    running = attempt("trap '' TERM; while :; do sleep 0.05; done", timeout_seconds=1)
     result = running.result()
     assert (result.kind, result.signal) == ("timeout", signal.SIGKILL)
     assert "KILL sent to" in running.text
 
 
 def test_job_that_ends_well_on_term_still_timed_out(attempt):
-    result = attempt("trap 'exit 0' TERM; while :; do sleep 0.05; done", timeout_seconds=0.2).result()
+    result = attempt("trap 'exit 0' TERM; while :; do sleep 0.05; done", timeout_seconds=1).result()
     assert (result.kind, result.exit_code) == ("timeout", 0)
 
 
 def test_work_stops_at_the_time_limit(attempt, tmp_path):
     """bug-017: the run is called failed, and goes on writing."""
     ticks = tmp_path / "ticks"
-    attempt(f"while :; do echo tick >> {ticks}; sleep 0.05; done", timeout_seconds=0.3).result()
+    attempt(f"while :; do echo tick >> {ticks}; sleep 0.05; done", timeout_seconds=1).result()
     before = ticks.read_text()
     subprocess.run(["/bin/sleep", "0.2"], check=True)
     assert ticks.read_text() == before != ""
@@ -91,11 +92,12 @@ def test_cancel_ends_the_job(attempt):
     assert (result.kind, result.signal, result.error) == ("cancelled", 15, "was cancelled while it ran")
 
 
-def test_second_cancel_changes_nothing(attempt):
-    running = attempt("trap 'sleep 0.1; exit 7' TERM; echo ready; while :; do sleep 0.02; done")
+def test_second_cancel_changes_nothing(attempt, gate):
+    running = attempt(f"trap '{gate}; exit 7' TERM; echo ready; while :; do sleep 0.02; done", kill_grace_seconds=60)
     running.prints("ready")
     running.cancel()
     running.cancel()
+    gate.open()
     assert (running.result().kind, running.result().exit_code) == ("cancelled", 7)
 
 
@@ -122,8 +124,9 @@ def test_cancel_before_the_start_starts_nothing(attempt, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_term_without_the_wish_is_a_stray(attempt):
-    running = attempt("echo ready; sleep 0.3; echo done")
+def test_term_without_the_wish_is_a_stray(attempt, gate):
+    running = attempt(f"echo ready; {gate}; echo done")
     running.prints("ready")
     signal.pidfd_send_signal(running.pidfd, signal.SIGTERM)
+    gate.open()
     assert running.result().kind == "success"

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from jobs.execution.tree import process
 from tests.execution.running import is_alive
 from tests.waiting import until
 
@@ -33,9 +34,9 @@ def test_what_a_job_leaves_behind_is_ended_and_counted(attempt):
     assert "the job has ended and left processes: TERM sent to 2 processes" in running.text
 
 
-def test_leftovers_may_finish_within_the_grace(attempt):
-    running = attempt("(trap 'echo tidy; exit' TERM; echo set; while :; do sleep 0.02; done) & sleep 0.3",
-                      kill_grace_seconds=20)  # fmt: skip
+def test_leftovers_may_finish_within_the_grace(attempt, gate):
+    left = f"(trap 'echo tidy; exit' TERM; touch {gate.path}; while :; do sleep 0.02; done)"
+    running = attempt(f"{left} & {gate}", kill_grace_seconds=20)
     running.result()
     assert "tidy" in running.text
 
@@ -61,8 +62,9 @@ def test_stopped_job_is_ended(attempt):
 
 
 def test_stopped_job_that_minds_term_goes_on_to_end(attempt):
-    command = "trap 'echo bye; exit 5' TERM; kill -STOP $$; sleep 600"
-    running = attempt(command, timeout_seconds=0.3, kill_grace_seconds=20)
+    running = attempt("trap 'echo bye; exit 5' TERM; kill -STOP $$; sleep 600", kill_grace_seconds=20)
+    until(lambda: process(running.job).state == "T")
+    running.cancel()
     assert running.result().exit_code == 5
     assert "bye" in running.text
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import launcher as launcher_process
 from jobs.execution.launching import LauncherProcess, Refused
 from jobs.execution.local import LocalExecutor
+from jobs.execution.runners import Runners
 from jobs.execution.tree import all_processes
 from tests.execution.driver import launch_of
 from tests.execution.node import Reports
@@ -19,11 +21,12 @@ from tests.execution.running import ROOT
 from tests.waiting import until
 
 
-def test_killed_launcher_costs_no_run(node):
-    ref = node.launch("echo ready; sleep 0.5; exit 4")
+def test_killed_launcher_costs_no_run(node, gate):
+    ref = node.launch(f"echo ready; {gate}; exit 4")
     node.prints(ref, "ready")
     os.kill(node.launcher_pid(), signal.SIGKILL)
     assert node.outcome(node.launch("exit 5", 2)).exit_code == 5
+    gate.open()
     assert node.outcome(ref).exit_code == 4
 
 
@@ -74,7 +77,7 @@ def test_refused_fork_is_an_answer(monkeypatch):
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(os, "fork", Mock(side_effect=BlockingIOError(11, "Resource temporarily unavailable")))
     with ours, theirs:
-        launcher_process.launch(theirs, "/any", [])
+        launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
         assert json.loads(ours.recv(4096)) == {"error": "Resource temporarily unavailable (errno 11)"}
 
 
@@ -99,8 +102,9 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
         for name in ("attempt", "books", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending",
-                     "foldertree", "fresh", "inuse", "launcher", "limits", "logwriter", "markers", "mask", "masking",
-                     "moment", "mounts", "outputs", "preload", "program", "pump", "rundir", "runner", "samples",
-                     "secretfiles", "secrets", "shelf", "spawn", "spec", "titles", "tree", "undumpable", "usage",
+                     "escapes", "foldertree", "fresh", "inuse", "launcher", "limits", "logwriter", "markers", "mask",
+                     "masking", "moment", "mounts", "outputs", "own", "preload", "program", "pump", "rundir", "runner",
+                     "runners", "samples", "secretfiles", "secrets", "serving", "shelf",
+                     "spawn", "spec", "titles", "tree", "undumpable", "usage",
                      "verdict", "warm")
     }  # fmt: skip

@@ -61,11 +61,13 @@ def test_private_files_are_for_their_owner_only(node):
     assert modes == {0}
 
 
-def test_launch_of_what_runs_already_starts_nothing(node, tmp_path):
-    launch = launch_of(f"echo >> {tmp_path}/ran; sleep 0.5", "t" * 32)
+def test_launch_of_what_runs_already_starts_nothing(node, gate, tmp_path):
+    launch = launch_of(f"echo >> {tmp_path}/ran; {gate}", "t" * 32)
     node.executor.launch(launch)
     node.reports.started(launch.ref)
     node.restart().launch(launch)
+    node.reports.started(launch.ref)
+    gate.open()
     assert node.outcome(launch.ref).kind == OutcomeKind.SUCCESS
     assert [type(report) for report in node.reports.of(launch.ref)] == [Started, Ended]
     assert (tmp_path / "ran").read_text() == "\n"

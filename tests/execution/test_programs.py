@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.execution import moment
+from jobs.execution import moment, program
 from jobs.execution.program import Program, explain_exec, names_python
 from jobs.execution.rundir import WORK
 from jobs.execution.spawn import execute
@@ -168,6 +168,23 @@ def test_file_that_stays_open_for_writing_is_named(attempt, tmp_path):
 def test_file_without_execute_bit_is_named(attempt, tmp_path):
     (file := tmp_path / "it.sh").write_text("#!/bin/sh\n")
     assert rejected(attempt(str(file), "script_path"), str(file), "errno 13", "execute bit")
+
+
+@pytest.mark.parametrize(
+    ("line", "argv"),
+    [("#!/bin/sh", ["/bin/sh"]), ("#! /usr/bin/env\t-S bash -e ", ["/usr/bin/env", "-S bash -e"]), ("echo", [])],
+)
+def test_script_in_a_data_folder_without_programs_is_run_by_its_interpreter(tmp_path, monkeypatch, line, argv):
+    (script := tmp_path / "script").write_text(f"{line}\necho hi\n")
+    monkeypatch.setattr(program, "forbids_programs", lambda path: True)
+    assert program.executed(str(script)).argv == [*argv, str(script)]
+
+
+def test_file_system_that_allows_no_programs_is_named(tmp_path, monkeypatch):
+    (file := tmp_path / "it").touch(0o755)
+    monkeypatch.setattr(program, "forbids_programs", lambda path: True)
+    error = OSError(errno.EACCES, os.strerror(errno.EACCES))
+    assert "is mounted noexec" in str(explain_exec(Program(str(file), []), error))
 
 
 def test_missing_working_directory_is_named(attempt):

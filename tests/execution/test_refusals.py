@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from jobs.core.states import OutcomeKind
-from jobs.execution import loop, runner, starter, watcher
+from jobs.execution import loop, own, runner, starter, watcher
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import Ended, Started
 from jobs.execution.launching import LauncherProcess
@@ -68,12 +68,13 @@ def test_start_that_cannot_look_is_made_later(node, refuse):
     assert not left
 
 
-def test_second_try_that_cannot_look_is_made_later(node, refuse):
+def test_second_try_that_cannot_look_is_made_later(node, gate, refuse):
     node.outcome(node.launch())
-    ref = node.launch("echo ready; sleep 0.5; exit 4", 2)
+    ref = node.launch(f"echo ready; {gate}; exit 4", 2)
     left = refuse(watcher, "settle", NO_FILES, FOREIGN)
     os.kill(node.launcher_pid(), signal.SIGKILL)
     other = node.launch("exit 5", 3)
+    gate.open()
     assert (node.outcome(ref).exit_code, node.outcome(other).exit_code) == (4, 5)
     assert not left
 
@@ -134,5 +135,5 @@ def test_failing_runner_says_whether_the_job_had_started(tmp_path, monkeypatch, 
     monkeypatch.setattr(runner, "Attempt", Mock(return_value=failing))
     monkeypatch.setattr(runner, "end_all", Mock())
     with RunDir(str(prepare(tmp_path, launch_of("true", "t" * 32), {}, sys.executable))) as rundir:
-        _, result, _ = runner.live(rundir, 1)
+        _, result, _ = runner.live(rundir, 1, own.begun())
     assert (result.kind, result.started_at, result.node_refused) == ("lost", started_at, refused)

@@ -10,7 +10,7 @@ from jobs.execution.launching import LauncherProcess
 from jobs.execution.limits import home
 from jobs.execution.rundir import RESULT, SPEC, STARTED, WORK, RunDir
 from jobs.execution.spec import Result, Spec
-from tests.execution.running import ended, until
+from tests.execution.running import through, until
 
 ENV = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1", "TZ": "America/New_York", "A": "ż",
        "TERM": "dumb"}  # fmt: skip
@@ -51,7 +51,7 @@ class Twice:
         return path, self.launcher.answer()
 
     def result(self, path, runner):
-        assert ended(runner.pidfd), "the runner did not end"
+        assert through(runner.notes), "the runner did not end"
         os.close(runner.pidfd)
         os.close(runner.notes)
         with RunDir(str(path)) as rundir:

@@ -138,6 +138,10 @@ import sys
 print('x')
 sys.stdout.close()
 """,
+    "detaches_stdout": """
+import sys
+sys.stdout.detach().write(b'raw\\n')
+""",
     "closes_fd_1": """
 import os, sys
 os.close(1)
@@ -272,6 +276,12 @@ from _random import Random
 from os import urandom as _u
 MINE = 1
 import math
+""",
+    "shadows_package": """
+import traceback, email
+try: import smtplib
+except ImportError: traceback.print_exc()
+### email.py
 """,
     "vendored": """
 import sys, os

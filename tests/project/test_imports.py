@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("jobs", "dashboard", "scheduler_site")
@@ -128,6 +129,17 @@ def test_runner_and_launcher_need_only_the_standard_library(program):
         todo += imports(module, at_start_only=True)
         strange = {name for name in imports(module) if name.split(".")[0] not in sys.stdlib_module_names | {"jobs"}}
         assert not strange, f"{module}, which {program} loads, imports {strange}"
+
+
+def test_service_without_pages_loads_neither_admin_nor_api():
+    """They were half of its start: Django loads every admin.py unless it is told not to."""
+    todo, seen = ["jobs.service.service", "jobs.apps", "dashboard.apps", "scheduler_site.settings"], set()
+    while todo:
+        if (module := todo.pop()) in modules() and module not in seen:
+            seen.add(module)
+            todo += imports(module, at_start_only=True)
+    assert not [module for module in seen if within(module, "jobs.admin", "jobs.api", "dashboard.views")]
+    assert "django.contrib.admin" not in settings.INSTALLED_APPS
 
 
 def test_no_module_imports_itself_in_a_circle():

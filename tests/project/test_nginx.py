@@ -49,7 +49,7 @@ class Proxy:
 
 
 @pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
+def proxy(bootstrapped, tmp_path_factory):
     nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
     if nginx is None:
         missing("nginx", "no nginx: put it on PATH (apt-get install nginx)")
@@ -59,10 +59,9 @@ def proxy(tmp_path_factory):
         "PATH": os.environ["PATH"], "ROTA_DATA": str(folder / "data"), "ROTA_SUB_PATH": "/rota",
         "ROTA_TRUSTED_PROXY": "127.0.0.1", "ROTA_MIN_FREE_DISK_MB": "0",
     }  # fmt: skip
-    manage = [sys.executable, "manage.py"]
-    made = subprocess.run([*manage, "bootstrap"], cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    shutil.copytree(bootstrapped.folder, folder / "data")
     (folder / "nginx.conf").write_text(configuration(folder, *ports))
-    serve = [*manage, "runscheduler", "--node", "atlas", "--cores", "1", "--port", str(ports[0])]
+    serve = [sys.executable, "manage.py", "runscheduler", "--node", "atlas", "--cores", "1", "--port", str(ports[0])]
     with (
         (folder / "output").open("ab") as output,
         subprocess.Popen(serve, cwd=ROOT, env=environment, stdout=output, stderr=output) as service,
@@ -71,7 +70,7 @@ def proxy(tmp_path_factory):
         try:
             addresses = [f"http://127.0.0.1:{port}/rota/" for port in ports[1:]]
             until(lambda: answers(addresses[0], service, server))
-            yield Proxy(*addresses, password=re.search(r"^    (\S+)$", made.stdout, re.MULTILINE)[1])
+            yield Proxy(*addresses, password=re.search(r"^    (\S+)$", bootstrapped.said, re.MULTILINE)[1])
         finally:
             server.terminate()
             service.terminate()

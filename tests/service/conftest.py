@@ -1,22 +1,23 @@
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
-from django.db import connections
+from django.conf import settings
 
 from jobs import actions, models
 from jobs.core.states import TERMINAL
 from jobs.execution import cgroup_search
+from jobs.execution.tree import marked
 from jobs.service.loop import utc_now
-from scheduler_site.environment import sqlite_database
+from tests.fixtures.migrated import default_file
 from tests.fixtures.postgres import default_database
 from tests.waiting import until
 
@@ -52,7 +53,7 @@ class Home:
 
     def submit(self, script: str, name: str = "", **fields) -> int:
         raw = {
-            "name": name or f"job {models.Job.objects.count()}",
+            "name": name or f"job {uuid.uuid4().hex}",
             "kind": "script",
             "script_content": script,
             "schedule_type": "once",
@@ -73,50 +74,43 @@ class Home:
         return until(lambda: (now := self.statuses()) and set(now.values()) <= TERMINAL and now)
 
     def end(self) -> None:
+        """The service, and what outlives it: scripts that wait for a test that has failed would do so for ever."""
         for process in self.running:
             self.kill(process)
+        for token in models.Attempt.objects.exclude(status="ended").values_list("token", flat=True):
+            for left in marked(token, None):
+                with suppress(ProcessLookupError):
+                    os.kill(left.pid, signal.SIGKILL)
         cgroup_search.sweep(cgroup_search.bases(self.folder))
 
     def output(self) -> str:
         return (self.folder / "output").read_text()
 
 
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Path:
-    """A database file with all tables and no rows, to be copied."""
-    file = tmp_path_factory.mktemp("template") / "db.sqlite3"
-    with django_db_blocker.unblock(), default_file(file):
-        call_command("migrate", verbosity=0)
-        connections["default"].cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return file
-
-
 @pytest.fixture
-def home(migrated_file: Path, tmp_path: Path, settings, django_db_blocker) -> Iterator[Home]:
-    shutil.copy(migrated_file, tmp_path / "db.sqlite3")
-    settings.DATA_DIR = tmp_path
-    with django_db_blocker.unblock(), default_file(tmp_path / "db.sqlite3"):
-        home = Home(tmp_path)
+def home(migrated_file: Path, tmp_path: Path, django_db_blocker) -> Iterator[Home]:
+    with django_db_blocker.unblock(), home_in(tmp_path, migrated_file) as home:
+        yield home
+
+
+@pytest.fixture(scope="module")
+def at_work(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory, django_db_blocker) -> Iterator[Home]:
+    """One whose service runs, for all tests of a module that leave it as it was."""
+    with django_db_blocker.unblock(), home_in(tmp_path_factory.mktemp("home"), migrated_file) as home:
+        home.start()
+        yield home
+
+
+@contextmanager
+def home_in(folder: Path, migrated_file: Path) -> Iterator[Home]:
+    shutil.copy(migrated_file, folder / "db.sqlite3")
+    with pytest.MonkeyPatch.context() as patch, default_file(folder / "db.sqlite3"):
+        patch.setattr(settings, "DATA_DIR", folder)
+        home = Home(folder)
         try:
             yield home
         finally:
             home.end()
-
-
-@contextmanager
-def default_file(file: Path) -> Iterator[None]:
-    """Within the block, Django's default database is this SQLite file."""
-    before = connections.settings["default"], connections["default"]
-    wanted = {"default": sqlite_database(str(file))}
-    connections.settings["default"] = connections.configure_settings(wanted)["default"]
-    del connections["default"]
-    ContentType.objects.clear_cache()
-    try:
-        yield
-    finally:
-        connections["default"].close()
-        connections.settings["default"], connections["default"] = before
-        ContentType.objects.clear_cache()
 
 
 @pytest.fixture

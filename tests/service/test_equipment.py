@@ -60,3 +60,11 @@ def test_a_row_stays_small(folder, tmp_path):
     assert len(found.environments) == MOST_TOLD
     assert all(len(one.packages) <= LONGEST_PACKAGES for one in found.environments)
     assert Equipment.from_json(found.to_json(utc_now())).environments == found.environments
+
+
+def test_what_a_later_release_tells_besides_is_left_out(folder, tmp_path):
+    """A node that is upgraded first must not break its page on the others."""
+    make_environment(tmp_path)
+    told = look(folder).to_json(utc_now())
+    told["environments"][0]["later"] = told["later"] = 1
+    assert Equipment.from_json(told).environments == look(folder).environments

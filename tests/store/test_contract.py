@@ -26,13 +26,17 @@ from tests.store.benches import NOW, Bench, at
 KEY = ByPriority().key(Entry(1, NOW, NOW))
 
 
-def start(bench: Bench, instance_id: int, attempt: int = 1, token: str = "", revision: int = 1) -> Start:
-    job_id = bench.instance(instance_id).job_id
+def start(
+    bench: Bench, instance_id: int, attempt: int = 1, token: str = "", revision: int = 1, job_id: int = 0
+) -> Start:
+    job_id = job_id or bench.instance(instance_id).job_id
     return Start(instance_id, job_id, revision, attempt, token or f"t{instance_id}-{attempt}", Allocation((0,), 1, 64))
 
 
-def finish(bench: Bench, instance_id: int, kind: OutcomeKind, status: Status, attempt: int = 1, **more) -> Finish:
-    job_id = bench.instance(instance_id).job_id
+def finish(
+    bench: Bench, instance_id: int, kind: OutcomeKind, status: Status, attempt: int = 1, job_id: int = 0, **more
+) -> Finish:
+    job_id = job_id or bench.instance(instance_id).job_id
     outcome = Outcome(kind, at(5), started_at=at(1), exit_code=0, duration_seconds=4.0)
     return Finish(instance_id, job_id, f"t{instance_id}-{attempt}", attempt, outcome, status, **more)
 
@@ -234,8 +238,8 @@ def test_every_move_leaves_one_event(bench: Bench):
 def test_a_whole_group_goes_together(bench: Bench, count: int):
     job_id = bench.job()
     ids = [bench.submit(job_id) for _ in range(count)]
-    bench.commit(*(start(bench, i) for i in ids))
-    bench.commit(*(finish(bench, i, OutcomeKind.SUCCESS, Status.SUCCESS) for i in ids))
+    bench.commit(*(start(bench, i, job_id=job_id) for i in ids))
+    bench.commit(*(finish(bench, i, OutcomeKind.SUCCESS, Status.SUCCESS, job_id=job_id) for i in ids))
     assert {bench.instance(i).status for i in ids} == {Status.SUCCESS}
 
 

@@ -11,8 +11,10 @@ const LONGEST_LINE = 8000;
 const STDERR = 2, NOTICE = 3;
 
 export class LineView {
-  constructor(element, ansi) {
+  // `whole`: of both streams, so that a line that is not there was dropped.
+  constructor(element, ansi, whole) {
     this.element = element;
+    this.whole = whole;
     this.fragments = [];
     this.ansi = ansi;
     startInverse(ansi);
@@ -35,6 +37,7 @@ export class LineView {
     this.fresh = document.createDocumentFragment();
     const skipped = count(text) - MOST_LINES;
     let start = skipped > 0 ? afterLines(text, skipped) : 0;
+    if (start) this.number = 0;
     let at = 0;
     for (const [stream, moment, line, length] of runs) {
       const from = Math.max(at, start);
@@ -65,12 +68,14 @@ export class LineView {
     const line = document.createElement("p");
     line.className = "notice";
     line.textContent = text;
-    this.element.append(line);
+    (this.fresh ?? this.element).append(line);
     this.remember(0);
+    this.number = 0; // what comes after it need not follow what was before it
   }
 
   writeRun(text, stream, moment, number) {
     if (this.number !== number) this.endLine(false);
+    if (this.whole && this.number && number > this.number) this.notice(`${(number - this.number).toLocaleString("en")} lines were dropped here: the log has a cap.`);
     this.number = number;
     this.stream = stream;
     this.moment = moment;

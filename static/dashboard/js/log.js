@@ -119,7 +119,7 @@ class LogView {
 
   startLines() {
     this.shown = false;
-    this.lines = new LineView(this.element, new this.AnsiUp());
+    this.lines = new LineView(this.element, new this.AnsiUp(), !this.lane);
   }
 
   show(frame) {

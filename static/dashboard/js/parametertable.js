@@ -63,7 +63,9 @@ function row(schema, name, changed) {
     input(one.description ?? "", (value) => { set(one, "description", value); changed(); }),
   ];
   line.append(about, ...parts.map((part, at) => labelled(LABELS[at], part)));
-  const remove = button("Remove", `${name} of the parameters`);
+  const remove = button("×", "icon-button");
+  remove.title = "Remove";
+  remove.setAttribute("aria-label", `Remove ${name} of the parameters`);
   remove.addEventListener("click", () => {
     delete schema.properties[name];
     require(schema, name, false);
@@ -76,7 +78,7 @@ function row(schema, name, changed) {
 }
 
 function adder(schema, changed) {
-  const add = button("Add a parameter", "");
+  const add = button("Add a parameter", "button small");
   add.dataset.add = "";
   add.addEventListener("click", () => {
     const used = Object.keys(schema.properties ?? {});
@@ -164,8 +166,6 @@ function legend(name) {
   return Object.assign(document.createElement("legend"), { className: "visually-hidden", textContent: `Parameter ${name}` });
 }
 
-function button(word, about) {
-  const one = Object.assign(document.createElement("button"), { type: "button", className: "button small", textContent: word });
-  if (about) one.setAttribute("aria-label", `${word} ${about}`);
-  return one;
+function button(word, className) {
+  return Object.assign(document.createElement("button"), { type: "button", className, textContent: word });
 }
