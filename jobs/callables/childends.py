@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from jobs.callables.children import Children
-from jobs.callables.hosted import Hosted
+from jobs.callables.children import Children, key
+from jobs.callables.hosted import Hosted, ticks_now
 from jobs.callables.link import Link
 from jobs.execution.ending import Ending, processes
 from jobs.execution.tree import Process, kill_groups, send_all
 
-FIRST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.02, 0.25  # a look reads all of /proc
+FIRST_LOOK_SECONDS, MOST_LOOK_SECONDS = 0.02, 0.25
 
 
 class ChildEnds:
@@ -40,8 +40,7 @@ class ChildEnds:
 
     def finish(self, hosted: Hosted, then: Callable[[], object]) -> None:
         """It has returned. `then`: called when none is left."""
-        if not self._begin(hosted, "the job has ended and left processes", then):
-            then()
+        self._begin(hosted, "the job has ended and left processes", then)
 
     def conclude(self) -> None:
         """The host ends, and all of them with it."""
@@ -49,33 +48,32 @@ class ChildEnds:
             if ending.then:
                 ending.then()
 
-    def _begin(self, hosted: Hosted, why: str, then: Callable[[], object] | None = None) -> bool:
-        if hosted.token not in self._attempts or not self._children.may_be_of(hosted):
-            return False
+    def _begin(self, hosted: Hosted, why: str, then: Callable[[], object] | None = None) -> None:
+        if hosted.token not in self._attempts:
+            return
         ending = self._endings.get(hosted.token)
         if ending is None:
             ending = self._endings[hosted.token] = ChildrenEnding(hosted, partial(self._find, hosted))
+            self._link.later(FIRST_LOOK_SECONDS, partial(self._watch, hosted, ending))  # others may be asked with it
         ending.then = ending.then or then
         ending.tell(why)
-        if not ending.is_watched:
-            self._watch(hosted, ending)
-        return True
 
     def _watch(self, hosted: Hosted, ending: ChildrenEnding) -> None:
-        ending.is_watched = ending.look()
-        if ending.is_watched:
+        if ending.look():
             self._link.later(ending.next_at - time.monotonic(), partial(self._watch, hosted, ending))
-        elif ending.then:
+            return
+        del self._endings[hosted.token]
+        hosted.descendants_ended += ending.descendants_ended
+        if ending.left:
+            hosted.notice(ending.left.removeprefix("; "))
+        if ending.then:
             hosted.may_have_children = False
-            del self._endings[hosted.token]
-            hosted.descendants_ended = ending.descendants_ended
-            if ending.left:
-                hosted.notice(ending.left.removeprefix("; "))
             ending.then()
 
-    def _find(self, hosted: Hosted) -> list[Process]:
+    def _find(self, hosted: Hosted, since: float) -> list[Process]:
         attempts = list(self._attempts.values())
-        self._children.reap(one.token for one in attempts)
+        if self._children.look(since):
+            self._children.reap(one.token for one in attempts)
         others = (one for one in attempts if one is not hosted and one.ticks and one.may_have_children)
         return self._children.of(hosted, others)
 
@@ -83,37 +81,44 @@ class ChildEnds:
 class ChildrenEnding(Ending):
     """Of the processes of one attempt. `then`: to be called when none is left; None while it runs on."""
 
-    def __init__(self, hosted: Hosted, find: Callable[[], list[Process]]) -> None:
+    def __init__(self, hosted: Hosted, find: Callable[[float], list[Process]]) -> None:
+        """find: what is alive of it, or was after a moment (monotonic)."""
         self._began = time.monotonic()
         super().__init__(0, hosted.grace_left, self._began, lambda: None)
         self._hosted = hosted
-        self._find_its = find
+        self._find_since = find
+        self._why = ""
+        self._told: set[tuple[int, int]] = set()
         self.then: Callable[[], object] | None = None
-        self.is_watched = False
 
     def tell(self, why: str) -> None:
-        """TERM, to those that have not been told yet."""
-        told = set(self._seen)
-        fresh = [one for one in self._look() if (one.pid, one.started) not in told]
-        for number in (signal.SIGTERM, signal.SIGCONT):
-            list(send_all(fresh, number))
-        if fresh:
-            grace = round(max(0.0, self._kill_at - time.monotonic()), 1)
-            self._hosted.notice(f"{why}: TERM sent to {processes(len(fresh))}, KILL follows in {grace:g} s")
+        """The next look sends TERM to what is there by now."""
+        self._why, self._asked, self._asked_ticks = why, time.monotonic(), ticks_now()
 
     def look(self) -> bool:
         """Whether any is left; kills those that are there after the grace."""
         now = time.monotonic()
-        if now < self._kill_at:
-            wait = min(MOST_LOOK_SECONDS, FIRST_LOOK_SECONDS + (now - self._began) / 4)
-            self.next_at = min(self._kill_at, now + wait)
-            return bool(self._look())
-        if count := self.step(now):
-            self._hosted.notice(f"KILL sent to {processes(count)} that did not end")
-        return bool(count) and not self.given_up
+        if now >= self._kill_at:
+            if count := self.step(now):
+                self._hosted.notice(f"KILL sent to {processes(count)} that did not end")
+            return bool(count) and not self.given_up
+        wait = min(MOST_LOOK_SECONDS, FIRST_LOOK_SECONDS + (now - self._began) / 4)
+        self.next_at = min(self._kill_at, now + wait)
+        found = self._look()
+        self._terminate([one for one in found if key(one) not in self._told and one.started <= self._asked_ticks])
+        return bool(found)
+
+    def _terminate(self, found: list[Process]) -> None:
+        self._told.update(map(key, found))
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            list(send_all(found, number))
+        if found:
+            grace = round(max(0.0, self._kill_at - time.monotonic()), 1)
+            self._hosted.notice(f"{self._why}: TERM sent to {processes(len(found))}, KILL follows in {grace:g} s")
 
     def _kill(self, found: list[Process]) -> None:
+        self._asked = time.monotonic()  # the next look is a new one
         kill_groups(found)  # that of this process is left out
 
     def _find(self) -> list[Process]:
-        return self._find_its()
+        return self._find_since(self._asked)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -17,6 +18,7 @@ from jobs.callables.hosted import Hosted
 from jobs.execution.tree import Process, adopted, children_of, descendants, process, send, token_of
 
 PRUNE_AT = 256
+COST_FACTOR = 10  # a look reads all of /proc, and a hundred attempts may be ending: at most a tenth of a core
 NOBODY = ""  # the token of what is started for all, and kept
 
 
@@ -27,33 +29,46 @@ class Children:
         self._noted: dict[tuple[int, int], str] = {}  # by process id and start: the token
         self._lock = threading.Lock()
         self._prune_at = PRUNE_AT
+        self._seen: dict[Process, str | None] = {}  # with the token
+        self._began = self._good_until = 0.0
 
     def note(self, pid: int, token: str) -> None:
         if one := process(pid):
             with self._lock:
-                self._noted[pid, one.started] = token
+                self._noted[key(one)] = token
                 if len(self._noted) > self._prune_at:
-                    self._noted = {key: token for key, token in self._noted.items() if is_there(*key)}
+                    self._noted = {known: token for known, token in self._noted.items() if is_there(*known)}
                     self._prune_at = len(self._noted) + PRUNE_AT
 
     def may_be_of(self, hosted: Hosted) -> bool:
-        """Whether a look is worth while: it has started some, or some that lost their parents are here."""
-        return hosted.has_children or bool(adopted())
+        """Whether a look is worth while: of what this process itself has, is any its, or nobody knows whose?"""
+        found = filter(None, map(process, children_of(os.getpid())))
+        return any(one.alive and self._noted.get(key(one)) in (None, hosted.token) for one in found)
 
     def of(self, hosted: Hosted, others: Iterable[Hosted]) -> list[Process]:
-        """What is alive of it. `others`: those beside it, which may have started what is nobody's, too."""
+        """What was alive of it at the last look. `others`: beside it, which may have started what is nobody's, too."""
         others_since = min((other.ticks for other in others), default=None)
-        tokens: dict[int, str | None] = {}
-        for one in (found := descendants(os.getpid())):  # parents come before their children
-            known = self._noted.get((one.pid, one.started)), tokens.get(one.parent), token_of(one.pid)
-            tokens[one.pid] = next((token for token in known if token is not None), None)
 
         def is_its(one: Process) -> bool:
-            if (token := tokens[one.pid]) is not None:
+            if (token := self._seen[one]) is not None:
                 return token == hosted.token
             return hosted.ticks <= one.started and (others_since is None or one.started < others_since)
 
-        return [one for one in found if is_its(one)]
+        return list(filter(is_its, self._seen))
+
+    def look(self, since: float) -> bool:
+        """Unless there was a look after `since` (monotonic), and it was a moment ago. Whether there was none."""
+        if self._began > since and time.monotonic() < self._good_until:
+            return False
+        self._began = time.monotonic()
+        self._seen = {}
+        tokens: dict[int, str | None] = {}
+        for one in descendants(os.getpid()):  # parents come before their children
+            known = self._noted.get(key(one)), tokens.get(one.parent), token_of(one.pid)
+            self._seen[one] = tokens[one.pid] = next((token for token in known if token is not None), None)
+        ended = time.monotonic()
+        self._good_until = ended + COST_FACTOR * (ended - self._began)
+        return True
 
     def take_reports(self, pipe: int, tokens: Iterable[str]) -> None:
         """Of forks of forks: lines of process id and token. One of an attempt that is over is killed."""
@@ -73,10 +88,14 @@ class Children:
             one = process(pid)
             if one is None or one.alive:
                 continue
-            token = self._noted.get((pid, one.started))
+            token = self._noted.get(key(one))
             if token not in alive if token else token is None and pid in orphans:
                 with suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
+
+
+def key(one: Process) -> tuple[int, int]:
+    return one.pid, one.started
 
 
 def is_there(pid: int, started: int) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -232,5 +233,6 @@ def on_thread(hosted: Hosted, call: Callable[[], Any]) -> tuple[Answer, float]:
     began = time.thread_time()
     answer = attempted(call)
     seconds = time.thread_time() - began
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the next one on this thread finds it as it was
     process.fresh_connections()
     return answer, seconds

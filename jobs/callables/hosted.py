@@ -29,6 +29,10 @@ LOOK_SECONDS = 1.0  # at what it has put into its folder
 WAITING, RUNNING, ENDED = "waiting", "running", "ended"
 
 
+def ticks_now() -> int:
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS_A_SECOND)
+
+
 class Hosted:
     """Made by `take`. `cancelled` is set when it is asked to end. `ending`: why it was, if it was. `ticks`: when it was
     begun, as /proc tells that of processes. `later`: the host's way to have something called in so many seconds.
@@ -40,7 +44,6 @@ class Hosted:
         self.cancelled = Cancelled()
         self.ending: EndedByUs | None = None
         self.abandoned = False
-        self.has_children = False
         self.may_have_children = True
         self.descendants_ended = 0
         self.redirected: dict[int, Any] = {}
@@ -99,7 +102,7 @@ class Hosted:
                 return False
             self._state = RUNNING
             self.started_at, self.started = time.time(), time.monotonic()
-            self.ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS_A_SECOND)
+            self.ticks = ticks_now()
             return True
 
     def ask_to_end(self, why: EndedByUs, grace_seconds: float | None = None) -> bool:

@@ -169,7 +169,7 @@ class Pool:
             worker.answer = Answer(found.kind, found.error, found.exit_code)
             worker.facts = {"signal": found.signal}
         if worker.hosted:
-            ending = ChildrenEnding(worker.hosted, self._nobodys)
+            ending = ChildrenEnding(worker.hosted, lambda _since: self._nobodys())
             ending.tell("the job has ended and left processes")
             self._clear(worker, worker.hosted, ending)
         else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import locale
 import os
 import resource
-import signal
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -52,7 +51,6 @@ def install() -> None:
     for name in ("settrace", "setprofile", "setrecursionlimit"):
         refuse(sys, name)
     refuse(resource, "setrlimit")
-    refuse(signal, "pthread_sigmask")
     refuse(os, "sched_setaffinity", of_this_process)
     refuse(os, "close", of_a_stream)
     refuse(os, "dup2", of_a_stream)

@@ -49,10 +49,8 @@ def install(note: Callable[[int, str], None]) -> int:
 def starting() -> streams.Printing | None:
     """The attempt that is about to start a process, if it is one. JobCancelled if it may not any more."""
     attempt = streams.current.get()
-    if attempt is not None:
-        if attempt.starts_no_more:
-            raise JobCancelled("no process is started: the attempt of this thread is over")
-        attempt.has_children = True
+    if attempt is not None and attempt.starts_no_more:
+        raise JobCancelled("no process is started: the attempt of this thread is over")
     return attempt
 
 

@@ -18,11 +18,10 @@ from jobs.execution.logwriter import STDERR, STDOUT
 
 
 class Printing(Protocol):
-    """An attempt. `has_children`: it has started processes. `starts_no_more`: it may not (any more). `redirected`: what
-    it has put in place of a stream.
+    """An attempt. `starts_no_more`: it may start no process (any more). `redirected`: what it has put in place of a
+    stream.
     """
 
-    has_children: bool
     redirected: dict[int, Any]
 
     @property

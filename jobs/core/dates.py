@@ -81,6 +81,8 @@ class Dates:
 
     def forget(self, instance: Instance) -> None:
         """It waits no more."""
+        if instance.logical_at not in self._waiting:
+            return  # as nearly always: it is part of no workflow
         waiting = self._waiting[instance.logical_at]
         waiting[instance.job_id].discard(instance.id)
         if not waiting[instance.job_id]:

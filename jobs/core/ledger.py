@@ -36,7 +36,8 @@ class Ledger:
     def __init__(self, present: Iterable[Instance], last_id: int) -> None:
         known = list(present)
         self._dates = {(one.job_id, one.logical_at) for one in known}
-        self._unfinished = Counter(one.job_id for one in known if one.status in UNFINISHED)
+        self._backfills = {one.id for one in known if one.backfill}  # which no fire is refused for
+        self._unfinished = Counter(one.job_id for one in known if one.status in UNFINISHED and not one.backfill)
         self._last_id = last_id
 
     def commit(self, decisions: Sequence[Decision]) -> Written:
@@ -49,9 +50,9 @@ class Ledger:
         for decision in decisions:
             match decision:
                 case Finish() if decision.status not in LIVE:
-                    self._unfinished[decision.job_id] -= 1
+                    self._count(decision, -1)
                 case Dismiss() if decision.from_status in UNFINISHED:
-                    self._unfinished[decision.job_id] -= 1
+                    self._count(decision, -1)
                 case Fire():
                     fires.append(decision)
                 case Queue() if decision.from_status is Status.PENDING:
@@ -59,8 +60,12 @@ class Ledger:
         for fire in fires:
             self._fire(fire, written)
         for queue in queued:
-            self._unfinished[queue.job_id] += 1
+            self._count(queue, 1)
         return written
+
+    def _count(self, decision: Finish | Dismiss | Queue, by: int) -> None:
+        if decision.instance_id not in self._backfills:
+            self._unfinished[decision.job_id] += by
 
     def _fire(self, fire: Fire, written: Written) -> None:
         refused: set[datetime] = set()

@@ -48,22 +48,20 @@ class Timetable(Generic[Key]):
 
     def next_moment(self) -> datetime | None:
         """When to look again; None when nothing is waited for."""
-        self._drop_dead_top()
-        return self._heap[0][0] if self._heap else None
+        while self._heap:
+            moment, number, key = self._heap[0]
+            if self._live.get(key) == number:
+                return moment
+            heapq.heappop(self._heap)
+        return None
 
     def take_due(self, now: datetime) -> Iterator[Key]:
         """Remove and yield, in order, what is due at `now` or before."""
-        while True:
-            self._drop_dead_top()
-            if not self._heap or self._heap[0][0] > now:
-                return
-            _, _, key = heapq.heappop(self._heap)
-            del self._live[key]
-            yield key
-
-    def _drop_dead_top(self) -> None:
-        while self._heap and self._live.get(self._heap[0][2]) != self._heap[0][1]:
-            heapq.heappop(self._heap)
+        while self._heap and self._heap[0][0] <= now:
+            _, number, key = heapq.heappop(self._heap)
+            if self._live.get(key) == number:
+                del self._live[key]
+                yield key
 
     def _rebuild_if_mostly_dead(self) -> None:
         if len(self._heap) > SMALL and len(self._heap) > 2 * len(self._live):

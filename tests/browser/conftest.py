@@ -1,11 +1,12 @@
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,9 @@ def answers(service: Service) -> bool:
 
 
 def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below those that the kernel gives to whoever connects, which may be taken again before the service listens."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)  # not by `random`: all workers have one seed
+        with closing(socket.socket()) as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

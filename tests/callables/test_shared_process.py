@@ -8,7 +8,7 @@ from jobs.execution.launch import Ended
 from tests.waiting import until
 
 REFUSED = ["os.chdir", "os.umask", "os.nice", "os.close", "os.dup2", "os.closerange", "os.sched_setaffinity",
-           "sys.settrace", "sys.setrecursionlimit", "locale.setlocale", "signal.pthread_sigmask"]  # fmt: skip
+           "sys.settrace", "sys.setrecursionlimit", "locale.setlocale"]  # fmt: skip
 
 
 @pytest.fixture(params=["async", "thread"])

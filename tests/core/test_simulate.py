@@ -72,6 +72,14 @@ def test_running_one_holds_its_cores_until_its_usual_end():
     assert [run.wait_seconds for run in course.runs] == [60]
 
 
+def test_backfill_that_runs_makes_no_fire_be_skipped():
+    """As with the real stores: the forecast said that all fires beside a backfill were lost."""
+    backfill = replace(queued(1), status=Status.RUNNING, attempts=1, backfill=True)
+    found = present([Job(1, usual_seconds=700)], [every(1, 600)], running=(Underway(backfill, NOW, 1),))
+    sums = simulate(found, days=HOUR / 4).jobs[1]
+    assert (sums.instances, sums.skipped) == (1, 0)
+
+
 def test_dependents_run_after_their_upstreams_of_the_date():
     jobs = [Job(1, usual_seconds=20), Job(2, upstreams=(1,), usual_seconds=5)]
     runs = simulate(present(jobs, [every(1, 1800)]), days=HOUR).runs

@@ -423,7 +423,6 @@ CHANGES = {
     "sys.settrace": lambda: sys.settrace(lambda *_: 1 // 0),
     "sys.setrecursionlimit": lambda: sys.setrecursionlimit(50),
     "locale.setlocale": lambda: locale.setlocale(locale.LC_ALL, "C"),
-    "signal.pthread_sigmask": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]),
     "a signal": lambda: [os.kill(os.getpid(), number) for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGHUP)],
     "its own pipe": lambda: [os.close(fd) for fd in os.pipe()],
     "a fork": lambda: multiprocessing.get_context("fork").Process(target=os.chdir, args=("/",)).start(),
