@@ -34,15 +34,16 @@ def begin(service: int) -> None:
 
 def take_no_signals() -> None:
     """Those that anybody may send or have sent, an alarm say. By a handler, which what is exec'd does not inherit."""
+    here = os.getpid()
     for number in DEAF_TO:
         signal.signal(number, lambda _number, _frame: None)
+
+    def take_signals() -> None:
+        if os.getppid() == here:  # what a fork itself forks finds what that has chosen
+            for number in DEAF_TO:
+                signal.signal(number, signal.SIG_DFL)
+
     os.register_at_fork(after_in_child=take_signals)
-
-
-def take_signals() -> None:
-    """In a fork of a callable: it is to end when it is told."""
-    for number in DEAF_TO:
-        signal.signal(number, signal.SIG_DFL)
 
 
 def load_project() -> None:

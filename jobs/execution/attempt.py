@@ -11,13 +11,13 @@ import selectors
 import signal
 import time
 from collections.abc import Sequence
-from types import FrameType
 
 from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
 from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, Ending, any_runs, processes
+from jobs.execution.hearing import HEARD, Hearing
 from jobs.execution.limits import Limits, be_nice, hand_over, limits_of
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
@@ -25,7 +25,7 @@ from jobs.execution.mask import Mask
 from jobs.execution.own import Own
 from jobs.execution.program import Program, StartError, program_of
 from jobs.execution.pump import Pump
-from jobs.execution.rundir import CANCEL, CANCEL_SIGNAL, OUTPUT, STARTED, WORK, RunDir, variables_of
+from jobs.execution.rundir import CANCEL, OUTPUT, STARTED, WORK, RunDir, variables_of
 from jobs.execution.samples import SampleFile
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
@@ -42,7 +42,6 @@ from jobs.execution.usage import Usage, uses_below
 from jobs.execution.verdict import CANCELLED, EndedByUs, in_own_words, timed_out, verdict
 from jobs.execution.warm import let_go, warm_fork
 
-WAKE, NOTES = 0, -1  # beside the streams
 TOGETHER_SECONDS = 0.125  # that a look at the tree is early, to be one with another
 
 
@@ -50,19 +49,16 @@ class Attempt:
     def __init__(
         self, rundir: RunDir, spec: Spec, notes: int, begun: Own, secrets: Sequence[GivenSecret], mask: Mask
     ) -> None:
-        """`notes`: a socket to the service, which may be gone by now; it is told there when the job has started, and
-        says there that it is to be cancelled. `begun`: see own.py. `mask`: of the secrets.
+        """`notes`: a socket to the service, which is told there when the job has started, and says there that it is to
+        be cancelled. `begun`: see own.py. `mask`: of the secrets.
         """
         self.rundir = rundir
         self.spec = spec
-        self.notes = notes
         self.begun = begun
         self.secrets = secrets
         self.mask = mask
         self.selector = selectors.DefaultSelector()
-        self.wake = listen_to_signals()
-        self.selector.register(self.wake, selectors.EVENT_READ, WAKE)
-        self.selector.register(notes, selectors.EVENT_READ, NOTES)
+        self.hearing = Hearing(notes, self.selector)
         rundir.make_dir(WORK)
         rundir.make_dir(OUTPUT)
         self.log = LogWriter(rundir, spec.log_cap_bytes, mask)
@@ -160,20 +156,16 @@ class Attempt:
             self.rundir.write(STARTED, content)
         except OSError as error:
             self.log.notice(f"{STARTED} could not be written: {error.strerror}")
-        try:
-            os.write(self.notes, content)
-        except OSError:
-            return  # the service is gone; its next start reads the file
+        self.hearing.tell(content)  # a later service reads the file
 
     # --- While it runs ---
 
     def wait(self) -> None:
         seconds = max(0.0, self.next_moment() - time.monotonic())
         for key, _ in self.selector.select(seconds):
-            if key.data == WAKE:
-                self.on_signals(os.read(key.fd, 4096))
-            elif key.data == NOTES:
-                self.on_notes()
+            if key.data == HEARD:
+                if self.hearing.cancel_comes(key.fd):
+                    self.cancel()
             elif self.pump.pump(key.fd, key.data) and self.status is not None:
                 self.linger()
 
@@ -222,21 +214,6 @@ class Attempt:
             self.ending.hasten(now)
         elif self.reap() and self.status is None:
             self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
-
-    def on_signals(self, numbers: bytes) -> None:
-        if CANCEL_SIGNAL in numbers:
-            self.cancel()
-
-    def on_notes(self) -> None:
-        """What the service says is that one thing; when it is gone, its next start will say it by the signal."""
-        try:
-            said = os.read(self.notes, 4096)
-        except ConnectionResetError:  # it went without having read what it was told
-            said = b""
-        if said:
-            self.cancel()
-        else:
-            self.selector.unregister(self.notes)
 
     def cancel(self) -> None:
         if self.reap() and self.status is None and not self.ending:
@@ -307,7 +284,7 @@ class Attempt:
 
     def close(self) -> None:
         """Give up what is left of it, but descriptors that are mere numbers."""
-        signal.set_wakeup_fd(-1)
+        self.hearing.end()
         self.selector.close()
         let_go()
 
@@ -320,16 +297,3 @@ class Attempt:
         log = {"bytes": self.log.end, "lost_bytes": self.log.lost_bytes, "error": self.log.error}
         start = {"start_method": self.start_method, "start_note": self.start_note}
         return Result(token=self.spec.token, kind=kind, error=self.mask.text(error), log=log, **start, **facts)  # type: ignore[arg-type]  # facts differ in type
-
-
-def listen_to_signals() -> int:
-    """Descriptor that becomes readable with the numbers of signals that came."""
-    read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, CANCEL_SIGNAL):
-        signal.signal(number, on_signal)
-    return read
-
-
-def on_signal(number: int, frame: FrameType | None) -> None:
-    """The wake-up descriptor says it all; a handler must be there for it to be written."""

@@ -12,6 +12,7 @@ import pytest
 from jobs.core.records import Allocation
 from jobs.core.running import RunOptions
 from jobs.execution import runners
+from jobs.execution.rundir import CANCEL_SIGNAL
 from jobs.execution.runners import RESTS, Runners
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spec import Result
@@ -106,15 +107,34 @@ def test_service_that_goes_without_a_look_costs_no_run(attempt, tmp_path):
     """What it was told and had not read resets the socket: the runner called its attempt lost."""
     running = attempt(f"echo ready; while ! [ -e {tmp_path}/gate ]; do sleep 0.02; done")
     running.prints("ready")
-    os.close(running.notes)
+    hang_up(running)
     until(lambda: running.file("started.json"))
     (tmp_path / "gate").touch()
     assert ended_by(running).kind == "success"
-    running.notes = os.open("/dev/null", os.O_RDONLY)
+
+
+def hang_up(running):
+    """Close the socket, as a service that is killed."""
+    with open(os.devnull, "r+b") as null:  # noqa: PTH123 a descriptor
+        os.dup2(null.fileno(), running.notes)
 
 
 def ended_by(running):
     return Result.from_json(until(lambda: running.file("result.json")))
+
+
+def test_signal_of_a_job_is_no_cancel(attempt):
+    """`kill -USR1 $PPID`: a cancel that nobody had asked for."""
+    assert attempt("kill -USR1 $PPID; exit 3").result().exit_code == 3
+
+
+def test_signal_of_a_service_that_adopts_is_one(attempt):
+    running = attempt("echo ready; exec sleep 600")
+    running.prints("ready")
+    hang_up(running)
+    until(lambda: running.file("started.json"))
+    signal.pidfd_send_signal(running.pidfd, CANCEL_SIGNAL)
+    assert ended_by(running).kind == "cancelled"
 
 
 def test_runner_killed_while_it_rests_is_replaced(node):
