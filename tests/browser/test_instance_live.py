@@ -1,6 +1,7 @@
 """One instance watched in a browser, from the click to its end."""
 
 from tests.dashboard.places import NAUGHTY
+from tests.waiting import until
 
 STUBBORN = """
 import os, signal, time
@@ -101,7 +102,7 @@ def test_next_attempt_begins_with_an_empty_log(service, signed_in):
     output(page, "at first")
     (service.home.folder / "runs" / str(number) / "seen").touch()
     output(page, "again")
-    assert page.locator("#log").inner_text() == "again"
+    until(lambda: page.locator("#log").inner_text() == "again")
     page.get_by_role("tab", name="Attempt 1").click()
     output(page, "at first")
 
