@@ -41,10 +41,12 @@ def serve(path: str, notes: int, given: list[int], line: int | None) -> None:
     launcher = None if line is None else socket.socket(fileno=line)
     for _ in range(MOST_ATTEMPTS):
         fit = run(path, notes, begun, *given)
-        if launcher is None or retirement.due or not (fit and own.is_as_begun(begun)):
+        if launcher is None or not (fit and own.is_as_begun(begun)):
             return
         close_all_but(launcher.fileno(), notes)  # with its claim
         retirement.resting = True
+        if retirement.due:  # only now: until the claim was let go, it could be told
+            return
         try:
             launcher.send(RESTS)  # first, since the service asks for the next as soon as it sees the end
             os.close(notes)

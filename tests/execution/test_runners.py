@@ -11,8 +11,8 @@ import pytest
 
 from jobs.core.records import Allocation
 from jobs.core.running import RunOptions
-from jobs.execution import runners
-from jobs.execution.rundir import CANCEL_SIGNAL
+from jobs.execution import runners, serving
+from jobs.execution.rundir import CANCEL_SIGNAL, RETIRE_SIGNAL
 from jobs.execution.runners import RESTS, Runners
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spec import Result
@@ -168,6 +168,22 @@ def test_runner_that_is_adopted_from_takes_no_other(node):
     node.executor.cancel(ref)
     node.outcome(ref)
     until(lambda: not is_alive(int(node.text(ref).split()[0])))
+
+
+def test_runner_told_as_it_lets_go_takes_no_other(monkeypatch):
+    """Adopted just before its claim is gone, with a launcher that lives: that attempt's end was not seen."""
+    monkeypatch.setattr(serving, "run", lambda *_: True)
+    monkeypatch.setattr(serving, "close_all_but", lambda *_: os.kill(os.getpid(), RETIRE_SIGNAL))
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs, open(os.devnull, "rb") as notes:  # noqa: PTH123 a descriptor
+        if (pid := os.fork()) == 0:
+            signal.alarm(60)
+            try:
+                serving.serve("/any", notes.fileno(), [], theirs.fileno())
+                os._exit(7)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
 
 
 # --- The launcher's side ---
