@@ -178,6 +178,7 @@ def test_runner_that_is_told_between_two_attempts_takes_no_other(monkeypatch):
     monkeypatch.setattr(serving, "run", Mock(return_value=True))
     monkeypatch.setattr(serving.own, "begun", Mock())
     monkeypatch.setattr(serving.own, "is_as_begun", lambda _: handlers[RETIRE_SIGNAL]())
+    monkeypatch.setattr(serving, "close_all_but", Mock())
     monkeypatch.setattr(socket, "socket", Mock())
     with pytest.raises(SystemExit):
         serving.serve("/one", 2, [], 3)
