@@ -4,6 +4,8 @@ import os
 import select
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -17,7 +19,7 @@ from jobs.execution.runners import RESTS, Runners
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spec import Result
 from jobs.execution.watcher import Watched
-from tests.execution.running import is_alive, through
+from tests.execution.running import ROOT, is_alive, through
 from tests.waiting import until
 
 SEEN = "nice; ulimit -a; ionice; for of in taskset chrt; do $of -p $$ | cut -d: -f2; done; cat /proc/$$/oom_score_adj"
@@ -182,6 +184,28 @@ def test_runner_that_is_told_between_two_attempts_takes_no_other(monkeypatch):
     monkeypatch.setattr(socket, "socket", Mock())
     with pytest.raises(SystemExit):
         serving.serve("/one", 2, [], 3)
+
+
+LAST_BUT_ONE = """
+import sys
+from jobs.execution import own, serving
+serving.MOST_ATTEMPTS, serving.run, own.is_as_begun = 2, lambda *_: True, lambda _: True
+serving.serve("/one", int(sys.argv[1]), [], int(sys.argv[2]))
+"""
+
+
+def test_runner_that_has_had_its_attempts_takes_none_more():
+    """It took the next one with it when it ended."""
+    ours, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    notes, of_service = socket.socketpair()
+    fds = [notes.fileno(), line.fileno()]
+    runner = subprocess.Popen([sys.executable, "-c", LAST_BUT_ONE, *map(str, fds)], pass_fds=fds, cwd=ROOT)
+    with ours, notes, of_service:
+        line.close()
+        assert ours.recv(10) == RESTS
+        socket.send_fds(ours, [b"/two"], [notes.fileno()])
+        assert ours.recv(10) == b""
+    assert runner.wait() == 0
 
 
 # --- The launcher's side ---
