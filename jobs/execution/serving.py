@@ -41,12 +41,10 @@ def serve(path: str, notes: int, given: list[int], line: int | None) -> None:
     launcher = None if line is None else socket.socket(fileno=line)
     for left in reversed(range(MOST_ATTEMPTS)):
         fit = run(path, notes, begun, *given)
-        if launcher is None or not left or not (fit and own.is_as_begun(begun)):
+        retirement.resting = True  # before it is asked whether it is due: who tells us then may see the claim locked
+        if launcher is None or not left or retirement.due or not (fit and own.is_as_begun(begun)):
             return
         close_all_but(launcher.fileno(), notes)  # with its claim
-        retirement.resting = True
-        if retirement.due:  # only now: until the claim was let go, it could be told
-            return
         try:
             launcher.send(RESTS)  # first, since the service asks for the next as soon as it sees the end
             os.close(notes)

@@ -46,7 +46,7 @@ def test_one_runner_lives_several_attempts(node):
 
 
 def test_two_at_once_have_a_runner_each(node):
-    first, second = (node.launch("echo $PPID; read -r < fifo || sleep 600") for _ in range(2))
+    first, second = (node.launch("echo $PPID; exec sleep 600") for _ in range(2))
     until(lambda: node.text(first) and node.text(second))
     assert node.text(first) != node.text(second)
 
@@ -96,22 +96,21 @@ def one_after_another(attempt, body):
     return second.cancel()
 
 
-def test_late_cancel_is_not_taken_for_the_next_attempt(attempt, tmp_path):
-    gate = tmp_path / "gate"
-    first, second = until(lambda: one_after_another(attempt, f"while ! [ -e {gate} ]; do sleep 0.02; done"))
+def test_late_cancel_is_not_taken_for_the_next_attempt(attempt, gate):
+    first, second = until(lambda: one_after_another(attempt, str(gate)))
     until(lambda: second.file("started.json"))
     Watched(first.pidfd, first.notes).cancel()
-    gate.touch()
+    gate.open()
     assert second.result().kind == "success"
 
 
-def test_service_that_goes_without_a_look_costs_no_run(attempt, tmp_path):
+def test_service_that_goes_without_a_look_costs_no_run(attempt, gate):
     """What it was told and had not read resets the socket: the runner called its attempt lost."""
-    running = attempt(f"echo ready; while ! [ -e {tmp_path}/gate ]; do sleep 0.02; done")
+    running = attempt(f"echo ready; {gate}")
     running.prints("ready")
     hang_up(running)
     until(lambda: running.file("started.json"))
-    (tmp_path / "gate").touch()
+    gate.open()
     assert ended_by(running).kind == "success"
 
 
@@ -172,20 +171,19 @@ def test_runner_that_is_adopted_from_takes_no_other(node):
     until(lambda: not is_alive(int(node.text(ref).split()[0])))
 
 
-def test_runner_told_as_it_lets_go_takes_no_other(monkeypatch):
-    """Adopted just before its claim is gone, with a launcher that lives: that attempt's end was not seen."""
-    monkeypatch.setattr(serving, "run", lambda *_: True)
-    monkeypatch.setattr(serving, "close_all_but", lambda *_: os.kill(os.getpid(), RETIRE_SIGNAL))
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs, open(os.devnull, "rb") as notes:  # noqa: PTH123 a descriptor
-        if (pid := os.fork()) == 0:
-            signal.alarm(60)
-            try:
-                serving.serve("/any", notes.fileno(), [], theirs.fileno())
-                os._exit(7)
-            finally:
-                os._exit(1)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+def test_runner_that_is_told_between_two_attempts_takes_no_other(monkeypatch):
+    """It had looked whether it was told, and still had its claim: who adopted from it waited for its end in vain."""
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    monkeypatch.setattr(os, "setsid", Mock())
+    monkeypatch.setattr(os, "_exit", Mock(side_effect=SystemExit))
+    monkeypatch.setattr(serving, "run", Mock(return_value=True))
+    monkeypatch.setattr(serving.own, "begun", Mock())
+    monkeypatch.setattr(serving.own, "is_as_begun", lambda _: handlers[RETIRE_SIGNAL]())
+    monkeypatch.setattr(serving, "close_all_but", Mock())
+    monkeypatch.setattr(socket, "socket", Mock())
+    with pytest.raises(SystemExit):
+        serving.serve("/one", 2, [], 3)
 
 
 LAST_BUT_ONE = """
