@@ -89,7 +89,21 @@ def execution() -> dict[str, int]:
         "packed": submit("tidy report", "import tidy\nprint(tidy.VERSION)", requirements=["tidy>=1"]),
         "unpacked": submit("needs what is not there", "print(1)", requirements=["needy", "pandas>=2.2,<3"]),
     }
-    ids |= called()
+    ids |= called() | exported()
+    for name in ("keeps", "colours", "capped", "packed", "unpacked", "exported"):
+        wait_until(lambda pk=ids[name]: models.Instance.objects.get(pk=pk).ended_at is not None, 90)
+    builds_for_ever = "UV_FIND_LINKS=http://127.0.0.1:9/\nUV_HTTP_RETRIES=1000000\nUV_NO_INDEX=1\n"
+    (settings.DATA_DIR / "environment").write_text(builds_for_ever)
+    ids["builds"] = submit("waits for packages", "print(1)", requirements=["other==1"], python_version="3.11")
+    runs = models.Instance.objects.in_bulk(ids.values())
+    ids |= {f"job-{name}": runs[pk].job_id for name, pk in ids.items() if pk in runs}
+    wait_until(lambda: models.Instance.objects.get(pk=ids["builds"]).hold_code == "environment", 60)
+    secrets = models.Secret.objects.order_by("pk").values_list("pk", flat=True)
+    return ids | {"node": models.Node.objects.get(name="atlas").pk, "secret": secrets[0], "secret-free": secrets[1]}
+
+
+def exported() -> dict[str, int]:
+    """A job that declares parameters, and a run of it with values of its own."""
     export = actions.create_job(
         {
             "name": "export table",
@@ -105,17 +119,7 @@ def execution() -> dict[str, int]:
     ran = actions.run_job(
         export, actor="ann", now=timezone.now(), parameters={"table": "orders", "note": "two\nlines"}
     ).instance_id
-    ids |= {"export": export, "exported": int(ran or 0)}
-    for name in ("keeps", "colours", "capped", "packed", "unpacked", "exported"):
-        wait_until(lambda pk=ids[name]: models.Instance.objects.get(pk=pk).ended_at is not None, 90)
-    builds_for_ever = "UV_FIND_LINKS=http://127.0.0.1:9/\nUV_HTTP_RETRIES=1000000\nUV_NO_INDEX=1\n"
-    (settings.DATA_DIR / "environment").write_text(builds_for_ever)
-    ids["builds"] = submit("waits for packages", "print(1)", requirements=["other==1"], python_version="3.11")
-    runs = models.Instance.objects.in_bulk(ids.values())
-    ids |= {f"job-{name}": runs[pk].job_id for name, pk in ids.items() if pk in runs}
-    wait_until(lambda: models.Instance.objects.get(pk=ids["builds"]).hold_code == "environment", 60)
-    secrets = models.Secret.objects.order_by("pk").values_list("pk", flat=True)
-    return ids | {"node": models.Node.objects.get(name="atlas").pk, "secret": secrets[0], "secret-free": secrets[1]}
+    return {"export": export, "exported": int(ran or 0)}
 
 
 def called() -> dict[str, int]:

@@ -17,7 +17,7 @@ from jobs.actions.reading import Reader
 from jobs.actions.submission import read_job
 from jobs.admin.job_form import in_our_words
 from jobs.models import Calendar, Job
-from jobs.words import CHOICES
+from jobs.words import CHOICES, in_words
 
 KEEP = "as it is"
 NO_LIMIT = "none"
@@ -129,13 +129,7 @@ class BulkForm(forms.Form):
             problems = [*refusal.problems, *problems]
         for problem in problems:
             name = FORM_FIELD.get(problem.field, problem.field)
-            self.add_error(name if name in self.fields else None, self._in_its_words(problem.sentence))
-
-    def _in_its_words(self, sentence: str) -> str:
-        """With the label that the form shows, instead of the name that the API has for it."""
-        first, blank, rest = sentence.partition(" ")
-        name = FORM_FIELD.get(first, first)
-        return f"{self[name].label}{blank}{rest}" if name in self.fields else sentence
+            self.add_error(name if name in self.fields else None, in_words(problem.sentence))
 
 
 def _tags(text: str) -> tuple[str, ...]:

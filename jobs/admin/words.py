@@ -5,6 +5,8 @@ Set here and not in the models, where each word would be a migration.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.apps import apps
 from django.db.models import Field
 
@@ -13,10 +15,9 @@ from jobs.words import LABELS
 
 UNITS = {"seconds": "in seconds", "mb": "in MB", "bytes": "in bytes"}
 CAPITALS = {"cpu": "CPU", "api": "API", "uuid": "UUID", "id": "ID", "tz": "TZ"}
-WORDS: dict[type, dict[str, str]] = {
-    Job: {name: LABELS[name] for name in LABELS if name in {field.name for field in Job._meta.get_fields()}},
-    Schedule: {
-        **{name: LABELS[name] for name in LABELS if name in {field.name for field in Schedule._meta.get_fields()}},
+WORDS: dict[type, Mapping[str, str]] = {
+    Job: LABELS,
+    Schedule: LABELS | {
         "type": "type of schedule", "expression": "schedule", "zone": LABELS["timezone"],
         "start_at": LABELS["start_date"], "end_at": LABELS["end_date"],
     },

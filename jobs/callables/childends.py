@@ -64,8 +64,6 @@ class ChildEnds:
             return
         del self._endings[hosted.token]
         hosted.descendants_ended += ending.descendants_ended
-        if ending.left:
-            hosted.notice(ending.left.removeprefix("; "))
         if ending.then:
             hosted.may_have_children = False
             ending.then()
@@ -101,6 +99,8 @@ class ChildrenEnding(Ending):
         if now >= self._kill_at:
             if count := self.step(now):
                 self._hosted.notice(f"KILL sent to {processes(count)} that did not end")
+            if self.given_up:
+                self._hosted.notice(self.left.removeprefix("; "))
             return bool(count) and not self.given_up
         wait = min(MOST_LOOK_SECONDS, FIRST_LOOK_SECONDS + (now - self._began) / 4)
         self.next_at = min(self._kill_at, now + wait)

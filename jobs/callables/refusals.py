@@ -24,12 +24,12 @@ def of_this_process(pid: int, *_: Any) -> bool:
     return pid in (0, os.getpid())
 
 
-def of_a_stream(fd: int, onto: int | None = None, *_: Any, **__: Any) -> bool:
-    return (fd if onto is None else onto) in STREAMS
+def of_a_stream(fd: int, fd2: int | None = None, *_: Any, **__: Any) -> bool:
+    return (fd if fd2 is None else fd2) in STREAMS
 
 
-def of_a_choice(_category: int, chosen: object = None) -> bool:
-    return chosen is not None
+def of_a_choice(category: int, locale: object = None) -> bool:  # noqa: ARG001 as setlocale is called
+    return locale is not None
 
 
 def install() -> None:

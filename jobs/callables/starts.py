@@ -56,7 +56,6 @@ def starting() -> streams.Printing | None:
 
 def note_programs(started: Started) -> None:
     fork_exec = _posixsubprocess.fork_exec
-    spawns = os.posix_spawn, os.posix_spawnp
 
     def forks(args: Any, files: Any, close_fds: bool, fds: Any, cwd: Any, env: Any, /, *more: Any) -> int:
         attempt = starting()
@@ -83,7 +82,7 @@ def note_programs(started: Started) -> None:
         return code << 8 if code >= 0 else -code
 
     _posixsubprocess.fork_exec = subprocess._fork_exec = forks  # type: ignore[attr-defined]  # the one of both
-    os.posix_spawn, os.posix_spawnp = map(spawning, spawns)
+    os.posix_spawn, os.posix_spawnp = spawning(os.posix_spawn), spawning(os.posix_spawnp)
     os.system = system  # type: ignore[assignment]  # paths too are given to the shell as they are
 
 

@@ -32,7 +32,7 @@ FREE, ALONE = Meeting(), Meeting(bound=1)
 
 
 class Overlaps:
-    """Costs by what the answer needs, never by how many have not ended."""
+    """Looks at no more of what has not ended than an answer needs: a queue may hold tens of thousands."""
 
     def __init__(self, known: KnownInstances, births: Births) -> None:
         self._known = known

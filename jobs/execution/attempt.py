@@ -212,8 +212,9 @@ class Attempt:
         """No grace: what it takes meanwhile, others lack."""
         if self.ending:
             self.ending.hasten(now)
-        elif self.reap() and self.status is None:
-            self.end(EndedByUs(passed.kind, passed.error), passed.why, grace_seconds=0.0)
+        elif self.reap():  # what the job has left and may go on for a moment is held to its limits, too
+            by_us = EndedByUs(passed.kind, passed.error) if self.status is None else self.ended_by_us
+            self.end(by_us, passed.why, grace_seconds=0.0)
 
     def cancel(self) -> None:
         if self.reap() and self.status is None and not self.ending:

@@ -61,7 +61,7 @@ class Output:
             self._refused = str(error.strerror)
 
     def write(self, data: bytes) -> None:
-        rest = data[self._left :] + self._keep(data[: self._left])
+        rest = self._keep(data[: self._left]) + data[self._left :]
         self._left -= min(self._left, len(data))
         if rest:
             self._tail.append(rest)

@@ -70,7 +70,7 @@ class Environments:
         timeout_seconds: float,
         most_mb: int,
         most_days: float,
-        tell: Callable[[EnvironmentFolder], object] = bool,
+        tell: Callable[[EnvironmentFolder], object] = lambda _folder: None,
     ) -> None:
         """most_mb: together with the cache. most_days: for which one is kept that nobody uses. tell: called by one
         thread of ours whenever what is there may have changed.

@@ -19,6 +19,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import NoReturn
 
 from jobs.execution import moment
@@ -86,10 +87,10 @@ def reap(ended: int) -> None:
 
 def launch(service: socket.socket, runners: Runners, path: str, given: list[int], *, alone: bool) -> None:
     """`alone`: no other attempt is to have the same runner: it is given secrets, or lacks what is to be loaded yet."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
+    with ExitStack() as ends:
         try:
+            ours, theirs = map(ends.enter_context, socket.socketpair())
+            ours.setblocking(False)
             pid = runners.start(path, theirs.fileno(), given, alone=alone)
         except OSError as error:
             answer(service, {"error": f"{error.strerror} (errno {error.errno})"}, [])

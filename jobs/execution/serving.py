@@ -39,12 +39,12 @@ def serve(path: str, notes: int, given: list[int], line: int | None) -> None:
     retirement = Retirement()
     begun = own.begun()
     launcher = None if line is None else socket.socket(fileno=line)
-    for _ in range(MOST_ATTEMPTS):
+    for left in reversed(range(MOST_ATTEMPTS)):
         fit = run(path, notes, begun, *given)
-        if launcher is None or retirement.due or not (fit and own.is_as_begun(begun)):
+        retirement.resting = True  # before it is asked whether it is due: who tells us then may see the claim locked
+        if launcher is None or not left or retirement.due or not (fit and own.is_as_begun(begun)):
             return
         close_all_but(launcher.fileno(), notes)  # with its claim
-        retirement.resting = True
         try:
             launcher.send(RESTS)  # first, since the service asks for the next as soon as it sees the end
             os.close(notes)

@@ -29,7 +29,7 @@ class Usage:
         self._file = file
         self._peak = 0
         self._sampled = Sample(0.0, 0.0, 0)
-        self._cpu_seconds = 0.0
+        self._sampled_cpu_seconds = 0.0
         self.cpu_seconds = 0.0  # of what has ended
         self._largest = 0
         self._own_image = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -52,9 +52,9 @@ class Usage:
 
     def _note(self, seconds: float, cpu_seconds: float, memory: int) -> None:
         # Less than before when one ended between the two looks: it counts in the next sample.
-        used = max(0.0, cpu_seconds - self._cpu_seconds)
+        used = max(0.0, cpu_seconds - self._sampled_cpu_seconds)
         past = seconds - self._sampled.seconds
-        self._cpu_seconds = max(self._cpu_seconds, cpu_seconds)
+        self._sampled_cpu_seconds = max(self._sampled_cpu_seconds, cpu_seconds)
         self._sampled = Sample(seconds, used / past if past > 0 else 0.0, memory)
         self._file.add(self._sampled)
 

@@ -27,6 +27,7 @@ def test_table_changes_what_it_shows_and_nothing_else(service, signed_in):
     row = rows.nth(2)
     row.get_by_label("Name").fill("limit")
     row.get_by_label("Name").press("Tab")
+    row.get_by_role("button", name="Remove limit of the parameters").wait_for()
     row.get_by_label("Type").select_option("integer")
     row.get_by_label("Default").fill("5")
     row.get_by_label("Required").check()

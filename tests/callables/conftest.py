@@ -70,3 +70,11 @@ def alone(tmp_path):
     node = HostingNode(tmp_path / "node")
     yield node
     node.end()
+
+
+@pytest.fixture
+def free(tmp_path):
+    """The file for which the callables wait; made in the end, so that no thread outlives its test."""
+    file = tmp_path / "free"
+    yield file
+    file.touch()

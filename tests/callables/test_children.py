@@ -2,8 +2,6 @@
 
 import uuid
 
-import pytest
-
 from jobs.execution.launch import AttemptRef
 from jobs.execution.log import read_text
 from jobs.execution.prepare import path_of
@@ -15,13 +13,6 @@ from tests.waiting import until
 MODELS = {"async_leaves": "async", "thread_leaves": "thread", "pooled_leaves_all": "process"}
 WAYS = ["subprocess", "deaf", "posix_spawn", "fork", "fork twice", "multiprocessing fork", "multiprocessing spawn",
         "multiprocessing forkserver", "thread", "alone", "orphan"]  # fmt: skip
-
-
-@pytest.fixture
-def free(tmp_path):
-    file = tmp_path / "free"
-    yield file
-    file.touch()
 
 
 def start_all(node, free):

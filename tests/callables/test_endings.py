@@ -12,14 +12,6 @@ from tests.execution.running import is_alive
 from tests.waiting import until
 
 
-@pytest.fixture
-def free(tmp_path):
-    """The file for which the callables wait; made in the end, so that no thread outlives its test."""
-    file = tmp_path / "free"
-    yield file
-    file.touch()
-
-
 def abandonment(node, ref):
     return until(lambda: next((one for one in node.reports.of(ref) if isinstance(one, Abandoned)), None))
 

@@ -15,13 +15,6 @@ from tests.waiting import until
 MODELS = {"thread_waits": "thread", "async_blocks": "async", "pooled_segfaults": "process"}
 
 
-@pytest.fixture
-def free(tmp_path):
-    file = tmp_path / "free"
-    yield file
-    file.touch()
-
-
 def test_thread_that_ends_at_last_is_a_success(shared, free):
     ref = shared.waits("thread_waits", free)
     free.touch()

@@ -32,13 +32,6 @@ def descriptors():
     return sorted(path.name for path in Path("/proc/self/fd").iterdir())
 
 
-@pytest.fixture
-def free(tmp_path):
-    file = tmp_path / "free"
-    yield file
-    file.touch()
-
-
 def worker_of(node, ref):
     return node.reports.started(ref).pid
 

@@ -16,13 +16,6 @@ def model(request):
     return request.param
 
 
-@pytest.fixture
-def free(tmp_path):
-    file = tmp_path / "free"
-    yield file
-    file.touch()
-
-
 def test_what_would_change_it_for_all_is_refused(shared, model):
     refs = {what: shared.run(f"{model}_changes", what=what) for what in REFUSED}
     for what, ref in refs.items():
@@ -31,7 +24,7 @@ def test_what_would_change_it_for_all_is_refused(shared, model):
         assert said in shared.outcome(ref).error
 
 
-@pytest.mark.parametrize("what", ["a signal", "its own pipe", "a fork"])
+@pytest.mark.parametrize("what", ["a signal", "its own pipe", "a look", "a fork"])
 def test_what_harms_nobody_is_not(shared, model, what):
     assert shared.outcome(shared.run(f"{model}_changes", what=what)).kind == "success"
 

@@ -25,6 +25,12 @@ def test_on_a_full_disk_the_end_is_told_otherwise():
     assert len(told) < MOST_TOLD_BYTES + 100
 
 
+def test_what_the_log_refuses_keeps_its_order():
+    output = Output("/dev/full")
+    output.write(b"a" * HEAD_BYTES + b"end")
+    assert output.close().startswith(b"a" * (MOST_TOLD_BYTES - 3) + b"end\n")
+
+
 def test_a_log_that_cannot_be_made_ends_nothing(tmp_path):
     output = Output(str(tmp_path / "gone" / "log"))
     output.write(b"said")

@@ -5,12 +5,15 @@ import os
 import signal
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from jobs.core.records import Allocation
 from jobs.core.states import OutcomeKind
 from jobs.execution import cgroup_search, cgroups
+from jobs.execution.attempt import Attempt
+from jobs.execution.confinement import Passed
 from tests.execution.running import is_alive, until
 
 MEGABYTE = 1024 * 1024
@@ -120,6 +123,13 @@ def test_oom_kill_of_a_child_is_the_end_of_the_job(attempt, made):
     running = attempt(f"{eater}; echo $?; exec sleep 600", memory_limit_bytes=64 * MEGABYTE,
                       cgroups=made("memory"))  # fmt: skip
     assert running.result().kind == "memory_exceeded"
+
+
+def test_what_a_job_leaves_is_held_to_its_limits():
+    """For the two seconds that it may go on, it could take all memory of the machine."""
+    lingering = Mock(ending=None, status=0, ended_by_us=None, reap=lambda: True)
+    Attempt.on_passed(lingering, Passed("memory_exceeded", "used too much", "memory limit passed"), 0.0)
+    lingering.end.assert_called_once_with(None, "memory limit passed", grace_seconds=0.0)
 
 
 def test_memory_that_a_job_reserves_is_its_limit(node):

@@ -81,6 +81,15 @@ def test_refused_fork_is_an_answer(monkeypatch):
         assert json.loads(ours.recv(4096)) == {"error": "Resource temporarily unavailable (errno 11)"}
 
 
+def test_launcher_without_descriptors_answers(monkeypatch):
+    """It ended, and with it all that it was asked for at the time."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    monkeypatch.setattr(socket, "socketpair", Mock(side_effect=OSError(24, "Too many open files")))
+    with ours, theirs:
+        launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
+        assert json.loads(ours.recv(4096)) == {"error": "Too many open files (errno 24)"}
+
+
 def test_refused_fork_is_reported(node, monkeypatch):
     monkeypatch.setattr(LauncherProcess, "answer", lambda self: self.socket.recv(4096) and Refused("no (errno 11)"))
     ref = node.launch()

@@ -4,6 +4,8 @@ import os
 import select
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,13 +13,13 @@ import pytest
 
 from jobs.core.records import Allocation
 from jobs.core.running import RunOptions
-from jobs.execution import runners
-from jobs.execution.rundir import CANCEL_SIGNAL
+from jobs.execution import runners, serving
+from jobs.execution.rundir import CANCEL_SIGNAL, RETIRE_SIGNAL
 from jobs.execution.runners import RESTS, Runners
 from jobs.execution.secrets import GivenSecret
 from jobs.execution.spec import Result
 from jobs.execution.watcher import Watched
-from tests.execution.running import is_alive, through
+from tests.execution.running import ROOT, is_alive, through
 from tests.waiting import until
 
 SEEN = "nice; ulimit -a; ionice; for of in taskset chrt; do $of -p $$ | cut -d: -f2; done; cat /proc/$$/oom_score_adj"
@@ -44,7 +46,7 @@ def test_one_runner_lives_several_attempts(node):
 
 
 def test_two_at_once_have_a_runner_each(node):
-    first, second = (node.launch("echo $PPID; read -r < fifo || sleep 600") for _ in range(2))
+    first, second = (node.launch("echo $PPID; exec sleep 600") for _ in range(2))
     until(lambda: node.text(first) and node.text(second))
     assert node.text(first) != node.text(second)
 
@@ -94,22 +96,21 @@ def one_after_another(attempt, body):
     return second.cancel()
 
 
-def test_late_cancel_is_not_taken_for_the_next_attempt(attempt, tmp_path):
-    gate = tmp_path / "gate"
-    first, second = until(lambda: one_after_another(attempt, f"while ! [ -e {gate} ]; do sleep 0.02; done"))
+def test_late_cancel_is_not_taken_for_the_next_attempt(attempt, gate):
+    first, second = until(lambda: one_after_another(attempt, str(gate)))
     until(lambda: second.file("started.json"))
     Watched(first.pidfd, first.notes).cancel()
-    gate.touch()
+    gate.open()
     assert second.result().kind == "success"
 
 
-def test_service_that_goes_without_a_look_costs_no_run(attempt, tmp_path):
+def test_service_that_goes_without_a_look_costs_no_run(attempt, gate):
     """What it was told and had not read resets the socket: the runner called its attempt lost."""
-    running = attempt(f"echo ready; while ! [ -e {tmp_path}/gate ]; do sleep 0.02; done")
+    running = attempt(f"echo ready; {gate}")
     running.prints("ready")
     hang_up(running)
     until(lambda: running.file("started.json"))
-    (tmp_path / "gate").touch()
+    gate.open()
     assert ended_by(running).kind == "success"
 
 
@@ -168,6 +169,43 @@ def test_runner_that_is_adopted_from_takes_no_other(node):
     node.executor.cancel(ref)
     node.outcome(ref)
     until(lambda: not is_alive(int(node.text(ref).split()[0])))
+
+
+def test_runner_that_is_told_between_two_attempts_takes_no_other(monkeypatch):
+    """It had looked whether it was told, and still had its claim: who adopted from it waited for its end in vain."""
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    monkeypatch.setattr(os, "setsid", Mock())
+    monkeypatch.setattr(os, "_exit", Mock(side_effect=SystemExit))
+    monkeypatch.setattr(serving, "run", Mock(return_value=True))
+    monkeypatch.setattr(serving.own, "begun", Mock())
+    monkeypatch.setattr(serving.own, "is_as_begun", lambda _: handlers[RETIRE_SIGNAL]())
+    monkeypatch.setattr(serving, "close_all_but", Mock())
+    monkeypatch.setattr(socket, "socket", Mock())
+    with pytest.raises(SystemExit):
+        serving.serve("/one", 2, [], 3)
+
+
+LAST_BUT_ONE = """
+import sys
+from jobs.execution import own, serving
+serving.MOST_ATTEMPTS, serving.run, own.is_as_begun = 2, lambda *_: True, lambda _: True
+serving.serve("/one", int(sys.argv[1]), [], int(sys.argv[2]))
+"""
+
+
+def test_runner_that_has_had_its_attempts_takes_none_more():
+    """It took the next one with it when it ended."""
+    ours, line = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    notes, of_service = socket.socketpair()
+    fds = [notes.fileno(), line.fileno()]
+    runner = subprocess.Popen([sys.executable, "-c", LAST_BUT_ONE, *map(str, fds)], pass_fds=fds, cwd=ROOT)
+    with ours, notes, of_service:
+        line.close()
+        assert ours.recv(10) == RESTS
+        socket.send_fds(ours, [b"/two"], [notes.fileno()])
+        assert ours.recv(10) == b""
+    assert runner.wait() == 0
 
 
 # --- The launcher's side ---

@@ -49,9 +49,13 @@ function row(schema, name, changed) {
   const line = document.createElement("fieldset");
   line.className = "parameter-row";
   const about = legend(name);
+  const remove = button("×", "icon-button");
+  remove.title = "Remove";
+  remove.setAttribute("aria-label", removes(name));
   const named = input(name, (value) => {
     named.value = name = rename(schema, name, value.trim());
     about.textContent = `Parameter ${name}`;
+    remove.setAttribute("aria-label", removes(name));
     changed();
   });
   const usual = input(defaultText(one), (value) => { setDefault(one, value); changed(); });
@@ -63,9 +67,6 @@ function row(schema, name, changed) {
     input(one.description ?? "", (value) => { set(one, "description", value); changed(); }),
   ];
   line.append(about, ...parts.map((part, at) => labelled(LABELS[at], part)));
-  const remove = button("×", "icon-button");
-  remove.title = "Remove";
-  remove.setAttribute("aria-label", `Remove ${name} of the parameters`);
   remove.addEventListener("click", () => {
     delete schema.properties[name];
     require(schema, name, false);
@@ -164,6 +165,10 @@ function labelled(word, one) {
 
 function legend(name) {
   return Object.assign(document.createElement("legend"), { className: "visually-hidden", textContent: `Parameter ${name}` });
+}
+
+function removes(name) {
+  return `Remove ${name} of the parameters`;
 }
 
 function button(word, className) {
