@@ -7,7 +7,7 @@ import selectors
 import signal
 from contextlib import suppress
 
-from jobs.execution.rundir import CANCEL_SIGNAL
+from jobs.execution.rundir import CANCEL_SIGNAL, RETIRE_SIGNAL
 
 HEARD = -1  # among the streams in a selector
 
@@ -18,6 +18,7 @@ class Hearing:
         self._notes = notes
         self._selector = selector
         self._is_left = False  # that service is gone: the next will say by the signal what this one says by the socket
+        self._is_adopted = False  # another has said already that it is there
         self._wake = listen_to_signals()
         os.set_blocking(notes, False)
         for fd in (notes, self._wake):
@@ -30,11 +31,13 @@ class Hearing:
 
     def cancel_comes(self, fd: int) -> bool:
         """Whether what `fd` has is the wish to cancel. The signal may be a job's that means something else by it, so it
-        counts only if nobody is there who would use the socket.
+        counts only if somebody may be there who cannot use the socket.
         """
-        if fd == self._wake:
-            return CANCEL_SIGNAL in os.read(fd, 4096) and (self._is_said() or self._is_left)
-        return self._is_said()
+        if fd != self._wake:
+            return self._is_said()
+        numbers = os.read(fd, 4096)
+        self._is_adopted = self._is_adopted or RETIRE_SIGNAL in numbers
+        return CANCEL_SIGNAL in numbers and (self._is_said() or self._is_left or self._is_adopted)
 
     def _is_said(self) -> bool:
         if self._is_left:

@@ -20,10 +20,6 @@ ROOT = Path(__file__).parents[2]
 START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
 
 
-def ended(pidfd, seconds=DEADLINE_SECONDS):
-    return bool(select.select([pidfd], [], [], seconds)[0])
-
-
 def through(notes, seconds=DEADLINE_SECONDS):
     """Whether the attempt ends whose runner is at the other end of `notes`."""
     while select.select([notes], [], [], seconds)[0]:

@@ -17,7 +17,7 @@ from jobs.execution.rundir import RESULT, SPEC, STARTED, RunDir
 from jobs.execution.tree import all_processes, marked
 from tests.execution.driver import launch_of
 from tests.execution.node import Service
-from tests.execution.running import ended, is_alive
+from tests.execution.running import is_alive, through
 from tests.waiting import until
 
 
@@ -51,7 +51,7 @@ def test_late_runner_after_recovery_runs_nothing(node, recording, ran, launcher)
     path = prepare(node.data_dir / "runs", recording, {}, sys.executable)
     assert node.executor.recover(recording.ref).kind == RecoveryKind.NEVER_RAN
     _, (pidfd, notes) = launcher.ask(path)
-    assert ended(pidfd)
+    assert through(notes)
     assert not ran.exists()
     assert runs_once(node, recording, ran)
     os.close(pidfd)

@@ -9,12 +9,13 @@ import subprocess
 import sys
 from unittest.mock import Mock
 
+from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
 from jobs.execution import launcher as launcher_process
 from jobs.execution.launching import LauncherProcess, Refused
 from jobs.execution.local import LocalExecutor
 from jobs.execution.runners import Runners
-from jobs.execution.tree import all_processes
+from jobs.execution.tree import process
 from tests.execution.driver import launch_of
 from tests.execution.node import Reports
 from tests.execution.running import ROOT
@@ -43,10 +44,10 @@ def test_attempts_on_their_way_when_the_launcher_dies_run_once(node, ran):
 
 
 def test_launcher_leaves_no_zombies(node):
-    ref = node.launch("true")
+    ref = node.launch("echo $PPID", run=RunOptions(nice=1))  # after which its runner ends
     node.outcome(ref)
-    pid = node.launcher_pid()
-    until(lambda: not [one for one in all_processes() if one.parent == pid])
+    runner = int(node.text(ref))
+    until(lambda: process(runner) is None)
 
 
 def test_launcher_that_cannot_start_is_said_so(tmp_path):

@@ -138,6 +138,15 @@ def test_signal_of_a_service_that_adopts_is_one(attempt):
     assert ended_by(running).kind == "cancelled"
 
 
+def test_adopter_is_heard_beside_the_socket(attempt):
+    """It waited for the end of the job: the service that had asked for it was not gone yet."""
+    running = attempt("echo ready; exec sleep 600")
+    running.prints("ready")
+    for number in (RETIRE_SIGNAL, CANCEL_SIGNAL):
+        signal.pidfd_send_signal(running.pidfd, number)
+    assert running.result().kind == "cancelled"
+
+
 def test_runner_killed_while_it_rests_is_replaced(node):
     os.kill(killed := runner_of(node), signal.SIGKILL)
     until(lambda: not is_alive(killed))
