@@ -15,8 +15,8 @@ from jobs.actions.forms import raw_from_form
 from jobs.actions.options import OPTION_FIELDS, read_options
 from jobs.actions.reading import Reader
 from jobs.actions.submission import read_job
-from jobs.admin.job_form import in_our_words
-from jobs.models import Calendar, Job
+from jobs.admin.job_form import in_our_words, offer_calendars
+from jobs.models import Job
 from jobs.words import CHOICES, in_words
 
 KEEP = "as it is"
@@ -86,8 +86,7 @@ class BulkForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = [(name, name) for name in Calendar.objects.values_list("name", flat=True)]
-        self.fields["calendar"].choices = [("", KEEP), (NO_LIMIT, NO_LIMIT), *names]  # type: ignore[attr-defined]  # a choice
+        offer_calendars(self.fields, ("", KEEP), (NO_LIMIT, NO_LIMIT))
         in_our_words(self.fields)
 
     def clean(self) -> dict[str, Any]:

@@ -49,6 +49,12 @@ def in_our_words(fields: dict[str, forms.Field], labels: Mapping[str, str] = LAB
         field.label = field.label or labels.get(name)
 
 
+def offer_calendars(fields: dict[str, forms.Field], *before: tuple[str, str]) -> None:
+    """Those that there are now, by name; `before` them what else may be chosen, with its words."""
+    names = Calendar.objects.values_list("name", flat=True)
+    fields["calendar"].choices = [*before, *((name, name) for name in names)]  # type: ignore[attr-defined]  # a choice
+
+
 class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
     """Fields have the API's names and hold text; what it means, and whether it may be, `jobs.actions` says."""
 
@@ -130,8 +136,7 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = Calendar.objects.values_list("name", flat=True)
-        self.fields["calendar"].choices = [("", "none"), *((name, name) for name in names)]  # type: ignore[attr-defined]  # a choice
+        offer_calendars(self.fields, ("", "none"))
         in_our_words(self.fields)
         self.initial = self._stored() if self.instance.pk else {**NEW, **self.initial}
 
