@@ -9,6 +9,8 @@ import subprocess
 import sys
 from unittest.mock import Mock
 
+import pytest
+
 from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
 from jobs.execution import launcher as launcher_process
@@ -74,21 +76,17 @@ def test_launcher_that_always_dies_is_given_up(tmp_path):
     assert "could not be started in 3 tries: the launcher has ended" in outcome.error
 
 
-def test_refused_fork_is_an_answer(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "call", "number", "words"),
+    [(os, "fork", 11, "Resource temporarily unavailable"), (socket, "socketpair", 24, "Too many open files")],
+)
+def test_what_the_machine_refuses_is_an_answer(monkeypatch, module, call, number, words):
+    """Without descriptors it ended, and with it all that it was asked for at the time."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    monkeypatch.setattr(os, "fork", Mock(side_effect=BlockingIOError(11, "Resource temporarily unavailable")))
+    monkeypatch.setattr(module, call, Mock(side_effect=OSError(number, words)))
     with ours, theirs:
         launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
-        assert json.loads(ours.recv(4096)) == {"error": "Resource temporarily unavailable (errno 11)"}
-
-
-def test_launcher_without_descriptors_answers(monkeypatch):
-    """It ended, and with it all that it was asked for at the time."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    monkeypatch.setattr(socket, "socketpair", Mock(side_effect=OSError(24, "Too many open files")))
-    with ours, theirs:
-        launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
-        assert json.loads(ours.recv(4096)) == {"error": "Too many open files (errno 24)"}
+        assert json.loads(ours.recv(4096)) == {"error": f"{words} (errno {number})"}
 
 
 def test_refused_fork_is_reported(node, monkeypatch):
