@@ -1,5 +1,6 @@
 """A pass costs by what changed and by kinds of needs, never by how many wait: lines that run are counted, not time."""
 
+import gc
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,11 +35,13 @@ def lines_run(work: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # or what other tests left ends while we count, and its last lines count as ours
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 

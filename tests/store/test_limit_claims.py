@@ -1,6 +1,7 @@
 """Limits of several nodes: checked in the transaction of a start, so that together they never exceed one."""
 
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
@@ -31,7 +32,7 @@ class Node:
         self.engine = Engine(
             CoreManager(range(cores), overcommit=1.0),
             order=order or ByPriority(),
-            new_token=lambda: f"{name}-{models.Attempt.objects.count()}-{id(object())}",
+            new_token=lambda: uuid4().hex,
             uniform=lambda low, high: high,
         )
         self.follower = Follower(self.store.actor)
