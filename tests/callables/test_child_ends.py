@@ -1,4 +1,6 @@
-"""Of attempts of one host that end at the same time, exactly one ends what may be of any of them."""
+"""Of attempts of one host that end at the same time, exactly one ends what may be of any of them; and none waits for
+what nobody may end.
+"""
 
 import signal
 from types import SimpleNamespace
@@ -7,8 +9,11 @@ from unittest.mock import Mock
 import pytest
 
 from jobs.callables import childends, children
-from jobs.callables.childends import ChildEnds
+from jobs.callables.answers import Answer
+from jobs.callables.childends import ChildEnds, ChildrenEnding
 from jobs.callables.children import Children
+from jobs.callables.pool import Pool
+from jobs.execution import ending
 from jobs.execution.tree import Process
 from jobs.execution.verdict import CANCELLED
 
@@ -109,3 +114,19 @@ def test_one_that_goes_on_keeps_what_may_be_its_own(world):
     world.finish(goes_on)
     world.pass_on()
     assert world.who_ended_it == ["goes on"]
+
+
+def test_pooled_one_ends_and_names_what_may_not_be_signalled(monkeypatch):
+    for module in (childends, ending):
+        monkeypatch.setattr(module, "send_all", lambda processes, _number: list(processes))
+    monkeypatch.setattr(childends, "kill_groups", Mock())
+    hosted = Mock(token="mine", ending=None, grace_left=0.0)
+    worker = Mock(hosted=hosted, answer=Answer("success"), facts={}, outputs={})
+    pool = Pool(link := Mock())
+    pool._busy["mine"] = worker
+    its = ChildrenEnding(hosted, lambda _since: [ORPHAN])
+    its.tell("it has ended")
+    pool._clear(worker, hosted, its)
+    assert hosted.notice.call_args.args == (f"processes of another user are left: {ORPHAN.pid}",)
+    assert hosted.end.called
+    assert link.send.call_args.kwargs["ended"] == "mine"

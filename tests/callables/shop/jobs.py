@@ -264,6 +264,16 @@ def pooled_leaves(seconds: int = FOREVER) -> int:
     return subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid
 
 
+@job(model="process", pooled=True)
+def pooled_leaves_tidy(path: str) -> int:
+    """What takes a TERM and ends when there is a file `path`."""
+    tidy = f"trap 'until [ -e {path} ]; do sleep 0.02; done; exit' TERM; echo ready; while :; do sleep 0.02; done"
+    left = subprocess.Popen(["sh", "-c", tidy], stdout=-1)
+    left.stdout.readline()
+    print(left.pid, flush=True)
+    return left.pid
+
+
 @job(model="thread")
 def thread_starts(path: str, seconds: int = FOREVER) -> None:
     print(subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid)
