@@ -247,6 +247,8 @@ class Attempt:
         self.ending = Ending(self.job, grace, time.monotonic(), self.confinement.kill)
         if count := self.ending.begin():
             self.log.notice(f"{why}: TERM sent to {processes(count)}, KILL follows in {grace:g} s")
+        elif self.status is None:
+            self.log.notice(f"{why}: it has just ended")
 
     # --- End ---
 
