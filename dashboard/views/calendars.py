@@ -26,8 +26,8 @@ from jobs.actions import InvalidInput, NotFound, Problem
 from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, calendar_from_form, calendar_texts
 from jobs.actions.calendars import revision_of
+from jobs.labels import LABELS_OF_CALENDAR
 from jobs.models import Calendar
-from jobs.words import LABELS_OF_CALENDAR
 
 PART_OF = "schedules"
 GONE = "The calendar was deleted meanwhile. What you typed is still below; saving it makes a new calendar."
