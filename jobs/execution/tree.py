@@ -15,7 +15,9 @@ TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
 
 
 class Process(NamedTuple):
-    """`started` in clock ticks since boot: with the pid it names a process once and for all."""
+    """`started` in clock ticks since boot: with the pid it names a process once and for all. Among its `threads`
+    the first one counts even if it has ended.
+    """
 
     pid: int
     parent: int
@@ -23,10 +25,12 @@ class Process(NamedTuple):
     session: int
     state: str
     started: int
+    threads: int = 1
 
     @property
     def alive(self) -> bool:
-        return self.state not in {"Z", "X"}
+        """Also with a first thread that has ended, which looks like a zombie, while others run on."""
+        return self.state not in {"Z", "X"} or self.threads > 1
 
 
 def process(pid: int) -> Process | None:
@@ -36,7 +40,7 @@ def process(pid: int) -> Process | None:
     # The name in brackets may hold spaces and brackets itself: what follows its last one is made of words.
     words = content[content.rindex(b")") + 2 :].split()
     parent, group, session = (int(word) for word in words[1:4])
-    return Process(pid, parent, group, session, words[0].decode(), int(words[19]))
+    return Process(pid, parent, group, session, words[0].decode(), int(words[19]), int(words[17]))
 
 
 def is_traced(pidfd: int) -> bool:
@@ -96,6 +100,11 @@ def tasks(pid: int) -> list[str]:
         return []
 
 
+def last_task(pid: int) -> str:
+    """One that has not ended, if any has not: only the first is there still when it has."""
+    return next(reversed(tasks(pid)), "")
+
+
 def marked(token: str, session: Process | None) -> list[Process]:
     """Alive and of the attempt with this token, whoever their parent is now: they carry ROTA_TOKEN, or belong to the
     session that its job led. A session's number may be taken by others once all of it is gone, so its members count
@@ -113,14 +122,20 @@ def in_session(one: Process, leader: Process | None) -> bool:
 
 
 def has_variable(pid: int, assignment: bytes) -> bool:
-    return assignment in read_proc(pid, "environ").split(b"\0")
+    return assignment in variables(pid)
 
 
 def token_of(pid: int) -> str | None:
     """Of the attempt whose token it carries, if it does and lets us see it."""
     start = f"{TOKEN_NAME}=".encode()
-    found = (one[len(start) :] for one in read_proc(pid, "environ").split(b"\0") if one.startswith(start))
+    found = (one[len(start) :] for one in variables(pid) if one.startswith(start))
     return next((token.decode("utf-8", "replace") for token in found), None)
+
+
+def variables(pid: int) -> list[bytes]:
+    """With what environment it began, as far as it lets us see that. A thread that has ended has none any more."""
+    content = read_proc(pid, "environ") or read_proc(pid, f"task/{last_task(pid)}/environ")
+    return content.split(b"\0")
 
 
 def read_proc(pid: int, name: str) -> bytes:

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pytest
 
 from jobs.execution import ending, tree
+from jobs.execution.attempt import Attempt
 from jobs.execution.ending import Ending
 from jobs.execution.tree import Process
 
@@ -66,6 +67,13 @@ def test_processes_of_others_are_given_up_after_a_second_grace(world):
     end.step(20.0)
     assert end.given_up
     assert end.refused == [THEIRS]
+
+
+def test_log_says_why_also_where_the_job_has_just_died(world):
+    world.alive = []
+    attempt = Mock(spec=Attempt, job=OURS.pid, status=None, **{name: Mock() for name in ("pump", "log", "confinement")})
+    Attempt.end(attempt, None, "memory limit passed", grace_seconds=0.0)
+    attempt.log.notice.assert_called_once_with("memory limit passed: it has just ended")
 
 
 def test_nothing_is_given_up_while_one_can_be_signalled(world):
