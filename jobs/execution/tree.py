@@ -15,7 +15,9 @@ TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
 
 
 class Process(NamedTuple):
-    """`started` in clock ticks since boot: with the pid it names a process once and for all."""
+    """`started` in clock ticks since boot: with the pid it names a process once and for all. `state`: of its first
+    thread, which may have ended before others.
+    """
 
     pid: int
     parent: int
@@ -23,20 +25,35 @@ class Process(NamedTuple):
     session: int
     state: str
     started: int
+    threads: int = 1
 
     @property
     def alive(self) -> bool:
-        return self.state not in {"Z", "X"}
+        return self.state not in {"Z", "X"} or self.threads > 1
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a thread of it waits in the kernel (state D): there not even KILL ends it, if it is for a disk or a
+        server that does not answer.
+        """
+        if self.threads == 1:
+            return self.state == "D"
+        threads = (in_words(int(task), read_proc(self.pid, f"task/{task}/stat")) for task in tasks(self.pid))
+        return any(one.state == "D" for one in threads if one)
 
 
 def process(pid: int) -> Process | None:
-    content = read_proc(pid, "stat")
+    return in_words(pid, read_proc(pid, "stat"))
+
+
+def in_words(pid: int, content: bytes) -> Process | None:
+    """What the kernel says of a process or a thread."""
     if not content:
         return None
     # The name in brackets may hold spaces and brackets itself: what follows its last one is made of words.
     words = content[content.rindex(b")") + 2 :].split()
     parent, group, session = (int(word) for word in words[1:4])
-    return Process(pid, parent, group, session, words[0].decode(), int(words[19]))
+    return Process(pid, parent, group, session, words[0].decode(), int(words[19]), int(words[17]))
 
 
 def is_traced(pidfd: int) -> bool:
@@ -113,14 +130,22 @@ def in_session(one: Process, leader: Process | None) -> bool:
 
 
 def has_variable(pid: int, assignment: bytes) -> bool:
-    return assignment in read_proc(pid, "environ").split(b"\0")
+    return assignment in variables(pid)
 
 
 def token_of(pid: int) -> str | None:
     """Of the attempt whose token it carries, if it does and lets us see it."""
     start = f"{TOKEN_NAME}=".encode()
-    found = (one[len(start) :] for one in read_proc(pid, "environ").split(b"\0") if one.startswith(start))
+    found = (one[len(start) :] for one in variables(pid) if one.startswith(start))
     return next((token.decode("utf-8", "replace") for token in found), None)
+
+
+def variables(pid: int) -> list[bytes]:
+    """Of a process whose first thread has ended, by one that has not."""
+    content = read_proc(pid, "environ")
+    if not content:
+        content = next(filter(None, (read_proc(pid, f"task/{task}/environ") for task in tasks(pid)[1:])), b"")
+    return content.split(b"\0")
 
 
 def read_proc(pid: int, name: str) -> bytes:

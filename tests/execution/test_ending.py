@@ -3,6 +3,8 @@
 import os
 import signal
 import subprocess
+import sys
+import uuid
 from unittest.mock import Mock
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from jobs.execution import ending, tree
 from jobs.execution.ending import Ending
 from jobs.execution.tree import Process
+from tests.waiting import until
 
 OURS, THEIRS = (Process(pid, 1, pid, pid, "S", 100) for pid in (40_001, 40_002))
 
@@ -96,6 +99,24 @@ def test_name_with_brackets_and_spaces_is_read(tmp_path):
     with subprocess.Popen([program, "600"]) as sleeper:
         assert tree.process(sleeper.pid).parent == os.getpid()
         sleeper.kill()
+
+
+LED_BY_NOBODY = """
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+ctypes.CDLL(None).syscall(60 if __import__("os").uname().machine == "x86_64" else 93, 0)  # exit, of this thread alone
+"""
+
+
+def test_process_whose_first_thread_has_ended_is_found():
+    """It passed for one that waits to be reaped: nobody sent it a TERM, and of a killed runner it was left."""
+    token = uuid.uuid4().hex
+    with subprocess.Popen([sys.executable, "-c", LED_BY_NOBODY], env={tree.TOKEN_NAME: token}) as one:
+        until(lambda: tree.process(one.pid).state == "Z")
+        assert [found.pid for found in tree.marked(token, None)] == [one.pid]
+        assert tree.token_of(one.pid) == token
+        assert not tree.process(one.pid).hangs
+        one.kill()
 
 
 def test_session_taken_by_others_later_is_not_ours():
