@@ -72,8 +72,17 @@ class ChildEnds:
         attempts = list(self._attempts.values())
         if self._children.look(since):
             self._children.reap(one.token for one in attempts)
-        others = (one for one in attempts if one is not hosted and one.ticks and one.may_have_children)
-        return self._children.of(hosted, others)
+        return self._children.of(hosted, (one for one in attempts if self._ends_after(one, hosted)))
+
+    def _ends_after(self, one: Hosted, hosted: Hosted) -> bool:
+        """Whether what may be of both is left to `one`. Never to one that was asked to end and has looked already: its
+        thread may go on for ever. Of two that look, to the one that was told last, or each would leave it to the other.
+        """
+        if one is hosted or not one.ticks or not one.may_have_children:
+            return False
+        if ending := self._endings.get(one.token):
+            return ending.told_at > self._endings[hosted.token].told_at
+        return one.ending is None
 
 
 class ChildrenEnding(Ending):
@@ -86,12 +95,14 @@ class ChildrenEnding(Ending):
         self._hosted = hosted
         self._find_since = find
         self._why = ""
+        self.told_at = self._began
         self._told: set[tuple[int, int]] = set()
         self.then: Callable[[], object] | None = None
 
     def tell(self, why: str) -> None:
         """The next look sends TERM to what is there by now."""
-        self._why, self._asked, self._asked_ticks = why, time.monotonic(), ticks_now()
+        self._why, self._asked_ticks = why, ticks_now()
+        self.told_at = self._asked = time.monotonic()
 
     def look(self) -> bool:
         """Whether any is left; kills those that are there after the grace."""

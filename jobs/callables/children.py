@@ -46,7 +46,7 @@ class Children:
         return any(one.alive and self._noted.get(key(one)) in (None, hosted.token) for one in found)
 
     def of(self, hosted: Hosted, others: Iterable[Hosted]) -> list[Process]:
-        """What was alive of it at the last look. `others`: beside it, which may have started what is nobody's, too."""
+        """What was alive of it at the last look. `others`: those to whom it leaves what they may have started, too."""
         others_since = min((other.ticks for other in others), default=None)
 
         def is_its(one: Process) -> bool:
@@ -61,10 +61,11 @@ class Children:
         if self._began > since and time.monotonic() < self._good_until:
             return False
         self._began = time.monotonic()
+        before = {key(one): token for one, token in self._seen.items()}  # its parent may have gone since
         self._seen = {}
         tokens: dict[int, str | None] = {}
         for one in descendants(os.getpid()):  # parents come before their children
-            known = self._noted.get(key(one)), tokens.get(one.parent), token_of(one.pid)
+            known = self._noted.get(key(one)), before.get(key(one)), tokens.get(one.parent), token_of(one.pid)
             self._seen[one] = tokens[one.pid] = next((token for token in known if token is not None), None)
         ended = time.monotonic()
         self._good_until = ended + COST_FACTOR * (ended - self._began)

@@ -16,13 +16,12 @@ from jobs.callables import process
 from jobs.callables.answers import Answer
 from jobs.callables.childends import ChildrenEnding
 from jobs.callables.hosted import Hosted
+from jobs.callables.left import Left
 from jobs.callables.link import Link
 from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
 from jobs.callables.workers import Worker, fork
 from jobs.execution.logwriter import STDERR, STDOUT
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
-from jobs.execution.tree import Process, children_of, descendants
-from jobs.execution.tree import process as process_of
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
 
 KILL_AGAIN_SECONDS = 0.02
@@ -43,6 +42,7 @@ class Pool:
         self._workers: dict[int, Worker] = {}  # by process id
         self._idle: list[Worker] = []
         self._busy: dict[str, Worker] = {}  # by token
+        self._left = Left()
         self._stopping = False
 
     def run(self) -> None:
@@ -169,7 +169,8 @@ class Pool:
             worker.answer = Answer(found.kind, found.error, found.exit_code)
             worker.facts = {"signal": found.signal}
         if worker.hosted:
-            ending = ChildrenEnding(worker.hosted, lambda _since: self._nobodys())
+            token = worker.hosted.token
+            ending = ChildrenEnding(worker.hosted, lambda _since: self._left.of(token, self._workers))
             ending.tell("the job has ended and left processes")
             self._clear(worker, worker.hosted, ending)
         else:
@@ -184,14 +185,6 @@ class Pool:
         hosted.descendants_ended = ending.descendants_ended
         self._free(worker)
         worker.close(self._link)
-
-    def _nobodys(self) -> list[Process]:
-        """What is alive of what workers have left that are gone."""
-        found = []
-        for pid in [pid for pid in children_of(os.getpid()) if pid not in self._workers]:
-            reap(pid)
-            found += [one for one in (process_of(pid), *descendants(pid)) if one and one.alive]
-        return found
 
     def _free(self, worker: Worker) -> None:
         """Tell the end of what it did."""
@@ -220,11 +213,4 @@ def kill(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        return
-
-
-def reap(pid: int) -> None:
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
         return

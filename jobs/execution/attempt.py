@@ -234,8 +234,12 @@ class Attempt:
             self.end(by_us, passed.why, grace_seconds=0.0)
 
     def cancel(self) -> None:
-        if self.reap() and self.status is None and not self.ending:
+        if not self.reap() or self.ending:
+            return
+        if self.status is None:
             self.end(CANCELLED, "cancelled")
+        else:  # what is left may go on no longer; the outcome is there already
+            self.end(self.ended_by_us, "cancelled after the job has ended")
 
     def reap(self) -> bool:
         """Collect what has ended. False once nothing is left: no child of a subreaper means no descendant."""
@@ -260,6 +264,8 @@ class Attempt:
         self.ending = Ending(self.job, grace, time.monotonic(), self.confinement.kill)
         if count := self.ending.begin():
             self.log.notice(f"{why}: TERM sent to {processes(count)}, KILL follows in {grace:g} s")
+        elif self.status is None:
+            self.log.notice(f"{why}: it has just ended")
 
     # --- End ---
 

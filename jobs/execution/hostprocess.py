@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.execution.settle import kill
-from jobs.execution.tree import TOKEN_NAME, Process, all_processes, descendants, in_session, process, read_proc
+from jobs.execution.tree import TOKEN_NAME, Process, all_processes, descendants, in_session, process, variables
 from jobs.execution.verdict import signal_name
 
 LONGEST_MESSAGE = 1 << 20
@@ -127,7 +127,7 @@ def marked(mark: str, leader: Process | None = None) -> list[Process]:
     assignment = f"{HOST_NAME}={mark}".encode()
 
     def is_marked(one: Process) -> bool:
-        return any(variable.startswith(assignment) for variable in read_proc(one.pid, "environ").split(b"\0"))
+        return any(variable.startswith(assignment) for variable in variables(one.pid))
 
     found = (one for one in all_processes() if one.alive and one.pid != os.getpid())
     return [one for one in found if in_session(one, leader) or is_marked(one)]

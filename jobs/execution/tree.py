@@ -15,8 +15,8 @@ TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
 
 
 class Process(NamedTuple):
-    """`started` in clock ticks since boot: with the pid it names a process once and for all. `state`: of its first
-    thread, which may have ended before others.
+    """`started` in clock ticks since boot: with the pid it names a process once and for all. Among its `threads`
+    the first one counts even if it has ended.
     """
 
     pid: int
@@ -29,6 +29,7 @@ class Process(NamedTuple):
 
     @property
     def alive(self) -> bool:
+        """Also with a first thread that has ended, which looks like a zombie, while others run on."""
         return self.state not in {"Z", "X"} or self.threads > 1
 
     @property
@@ -113,6 +114,11 @@ def tasks(pid: int) -> list[str]:
         return []
 
 
+def last_task(pid: int) -> str:
+    """One that has not ended, if any has not: only the first is there still when it has."""
+    return next(reversed(tasks(pid)), "")
+
+
 def marked(token: str, session: Process | None) -> list[Process]:
     """Alive and of the attempt with this token, whoever their parent is now: they carry ROTA_TOKEN, or belong to the
     session that its job led. A session's number may be taken by others once all of it is gone, so its members count
@@ -141,10 +147,8 @@ def token_of(pid: int) -> str | None:
 
 
 def variables(pid: int) -> list[bytes]:
-    """Of a process whose first thread has ended, by one that has not."""
-    content = read_proc(pid, "environ")
-    if not content:
-        content = next(filter(None, (read_proc(pid, f"task/{task}/environ") for task in tasks(pid)[1:])), b"")
+    """With what environment it began, as far as it lets us see that. A thread that has ended has none any more."""
+    content = read_proc(pid, "environ") or read_proc(pid, f"task/{last_task(pid)}/environ")
     return content.split(b"\0")
 
 

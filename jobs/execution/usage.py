@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from jobs.execution.samples import Sample, SampleFile
-from jobs.execution.tree import descendant_pids, read_proc
+from jobs.execution.tree import descendant_pids, last_task, read_proc
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
@@ -86,12 +86,20 @@ def uses_below(root: int) -> dict[int, Use]:
 
 def use_of(pid: int) -> Use | None:
     """None for one that is gone."""
-    content = read_proc(pid, "stat")
-    if not content:
+    words = stat(pid, "stat")
+    if not words:
         return None
-    words = content[content.rindex(b")") + 2 :].split()
-    seconds = sum(map(int, words[11:15])) / TICKS_A_SECOND
-    return Use(int(words[21]) * PAGE_BYTES, seconds, max(1, int(words[17])), words[0] not in (b"Z", b"X"))
+    seconds, threads = sum(map(int, words[11:15])) / TICKS_A_SECOND, max(1, int(words[17]))
+    alive = words[0] not in (b"Z", b"X")
+    if threads > 1 and not alive:  # its first thread has ended, and tells nothing of their memory any more
+        words, alive = stat(pid, f"task/{last_task(pid)}/stat") or words, True
+    return Use(int(words[21]) * PAGE_BYTES, seconds, threads, alive)
+
+
+def stat(pid: int, name: str) -> list[bytes]:
+    """What follows its name. Nothing of one that is gone."""
+    content = read_proc(pid, name)
+    return content[content.rindex(b")") + 2 :].split() if content else []
 
 
 def proportional_bytes(pid: int) -> int:

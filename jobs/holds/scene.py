@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -82,11 +83,15 @@ class _Flight:
 def look(now: datetime, wanted: Collection[int]) -> Scene:
     """Five queries, without what is long: a script may have a megabyte. Starts are predicted for those `wanted`."""
     nodes = list(models.Node.objects.order_by("name"))
-    flight = _in_flight(now)
+    attempts = _attempts()
+    queued = list(_rows(Status.QUEUED).order_by("order_key", "id")[:LOOKED_THROUGH])
+    retrying = list(_rows(Status.RETRYING).order_by("retry_at", "id")[:LOOKED_THROUGH])
+    # Between two queries an attempt fails, or begins and fails: where one was found twice, the later is true.
+    again = {row.pk for row in retrying}
+    rows = [row for row in queued if row.pk not in again]
+    flight = _in_flight(attempts, again.union(row.pk for row in rows), now)
     managers = {node.pk: _manager(node, flight) for node in nodes if node.cores and state_of(node, now) == "live"}
     live = [_live(node, managers[node.pk]) for node in nodes if node.pk in managers]
-    rows = list(_rows(Status.QUEUED).order_by("order_key", "id")[:LOOKED_THROUGH])
-    retrying = list(_rows(Status.RETRYING).order_by("retry_at", "id")[:LOOKED_THROUGH])
     rules = limits.load()
     kept = {node.kept_for for node in nodes}
     jobs = {row.job_id: read.job(row.job) for row in [*rows, *retrying]}
@@ -125,14 +130,20 @@ def _rows(status: Status) -> QuerySet[models.Instance]:
     return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
-def _in_flight(now: datetime) -> _Flight:
-    """An attempt is expected to end by its own beginning, not by the first one's."""
-    flight = _Flight()
-    attempts = models.Attempt.objects.filter(~Q(status="ended")).values_list(
+def _attempts() -> list[tuple[Any, ...]]:
+    """Those that have not ended, as `_in_flight` takes them."""
+    return list(models.Attempt.objects.filter(~Q(status="ended")).values_list(
         "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
         "instance__job_id", "instance__job__tags", "instance__job__execution_model",
         "instance__job__usual_seconds", "instance__job__timeout_seconds",
-    ).order_by("id")  # fmt: skip
+    ).order_by("id"))  # fmt: skip
+
+
+def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], now: datetime) -> _Flight:
+    """Of `attempts` those of instances that are not `waiting`. An attempt is expected to end by its own beginning, not
+    by the first one's.
+    """
+    flight = _Flight()
     for (
         node_id,
         instance_id,
@@ -146,6 +157,8 @@ def _in_flight(now: datetime) -> _Flight:
         model,
         *times,
     ) in attempts:
+        if instance_id in waiting:
+            continue
         usual, limit = times
         expected = Job(0, usual_seconds=usual, timeout_seconds=limit).expected_seconds
         ends_at = expected_end(started_at or created_at, expected, now)

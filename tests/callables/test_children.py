@@ -12,7 +12,7 @@ from tests.waiting import until
 
 MODELS = {"async_leaves": "async", "thread_leaves": "thread", "pooled_leaves_all": "process"}
 WAYS = ["subprocess", "deaf", "posix_spawn", "fork", "fork twice", "multiprocessing fork", "multiprocessing spawn",
-        "multiprocessing forkserver", "thread", "alone", "orphan"]  # fmt: skip
+        "multiprocessing forkserver", "thread", "headless", "alone", "orphan"]  # fmt: skip
 
 
 def start_all(node, free):

@@ -115,6 +115,18 @@ def test_what_it_leaves_is_ended_before_its_end_is_told(shared):
     assert process(int(found.result)) is None
 
 
+def test_what_another_has_left_has_its_own_grace(shared, free):
+    tidies = shared.run("pooled_leaves_tidy", path=str(free), grace=60)
+    shared.prints(tidies, "TERM sent to")
+    left = int(shared.text(tidies).split()[0])
+    other = shared.outcome(shared.run("pooled_leaves", grace=0.1))
+    assert (other.kind, other.descendants_ended) == ("success", 1)
+    assert is_alive(left)
+    free.touch()
+    assert shared.outcome(tidies).kind == "success"
+    assert not is_alive(left)
+
+
 def test_killed_worker_is_a_failure(shared, free):
     ref = shared.waits("pooled_waits", free)
     os.kill(worker_of(shared, ref), signal.SIGKILL)

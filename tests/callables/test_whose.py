@@ -67,6 +67,14 @@ def test_what_may_be_anybodys_is_of_the_last_that_may_have_started_it(world):
     assert pids(its, NEW) == [2]
 
 
+def test_it_stays_of_whom_it_was_when_its_parent_has_gone(world):
+    world.found = {process(1): "old", process(2, parent=1): None}
+    its = Children()
+    assert pids(its, OLD, NEW) == [1, 2]
+    world.found = {process(2, parent=os.getpid()): None}
+    assert (pids(its, NEW), pids(its, OLD, NEW)) == ([], [2])
+
+
 def test_many_that_end_at_once_share_a_look(world, monkeypatch):
     monkeypatch.setattr(children, "COST_FACTOR", 1e9)
     world.found = {process(1): "old"}

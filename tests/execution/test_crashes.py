@@ -14,10 +14,10 @@ from jobs.execution import claim, log
 from jobs.execution.launch import AttemptRef, Ended, RecoveryKind, Started
 from jobs.execution.prepare import prepare
 from jobs.execution.rundir import RESULT, SPEC, STARTED, RunDir
-from jobs.execution.tree import all_processes, marked
+from jobs.execution.tree import all_processes, marked, process, tasks
 from tests.execution.driver import launch_of
 from tests.execution.node import Service
-from tests.execution.running import is_alive, through
+from tests.execution.running import HEADLESS, is_alive, through
 from tests.waiting import until
 
 
@@ -171,6 +171,16 @@ def test_process_without_the_token_is_swept_by_its_session(node):
     os.kill(node.runner_pid(ref), signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.LOST
     assert session(job) == []
+
+
+def test_process_whose_first_thread_has_ended_is_swept(node):
+    (file := node.data_dir / "headless.py").write_text(HEADLESS)
+    ref = node.launch(f"setsid {sys.executable} '{file}' & echo $!; wait; sleep 600")
+    pid = int(until(lambda: node.text(ref).strip()))
+    until(lambda: process(pid).state == "Z" and len(tasks(pid)) == 2)
+    os.kill(node.runner_pid(ref), signal.SIGKILL)
+    assert node.outcome(ref).kind == OutcomeKind.LOST
+    assert len(tasks(pid)) < 2
 
 
 def session(leader):

@@ -3,16 +3,14 @@
 import os
 import signal
 import subprocess
-import sys
-import uuid
 from unittest.mock import Mock
 
 import pytest
 
 from jobs.execution import ending, tree
+from jobs.execution.attempt import Attempt
 from jobs.execution.ending import Ending
 from jobs.execution.tree import Process
-from tests.waiting import until
 
 OURS, THEIRS = (Process(pid, 1, pid, pid, "S", 100) for pid in (40_001, 40_002))
 
@@ -71,6 +69,13 @@ def test_processes_of_others_are_given_up_after_a_second_grace(world):
     assert end.refused == [THEIRS]
 
 
+def test_log_says_why_also_where_the_job_has_just_died(world):
+    world.alive = []
+    attempt = Mock(spec=Attempt, job=OURS.pid, status=None, **{name: Mock() for name in ("pump", "log", "confinement")})
+    Attempt.end(attempt, None, "memory limit passed", grace_seconds=0.0)
+    attempt.log.notice.assert_called_once_with("memory limit passed: it has just ended")
+
+
 def test_nothing_is_given_up_while_one_can_be_signalled(world):
     world.refusing = [THEIRS]
     end = Ending(OURS.pid, 1.0, 0.0, list)
@@ -99,24 +104,6 @@ def test_name_with_brackets_and_spaces_is_read(tmp_path):
     with subprocess.Popen([program, "600"]) as sleeper:
         assert tree.process(sleeper.pid).parent == os.getpid()
         sleeper.kill()
-
-
-LED_BY_NOBODY = """
-import ctypes, threading, time
-threading.Thread(target=time.sleep, args=(600,)).start()
-ctypes.CDLL(None).syscall(60 if __import__("os").uname().machine == "x86_64" else 93, 0)  # exit, of this thread alone
-"""
-
-
-def test_process_whose_first_thread_has_ended_is_found():
-    """It passed for one that waits to be reaped: nobody sent it a TERM, and of a killed runner it was left."""
-    token = uuid.uuid4().hex
-    with subprocess.Popen([sys.executable, "-c", LED_BY_NOBODY], env={tree.TOKEN_NAME: token}) as one:
-        until(lambda: tree.process(one.pid).state == "Z")
-        assert [found.pid for found in tree.marked(token, None)] == [one.pid]
-        assert tree.token_of(one.pid) == token
-        assert not tree.process(one.pid).hangs
-        one.kill()
 
 
 def test_session_taken_by_others_later_is_not_ours():

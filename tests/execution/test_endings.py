@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.execution.running import until
+
 
 def python(code):
     return f'{sys.executable} -c "{code}"'
@@ -114,6 +116,20 @@ def test_cancel_while_leftovers_end_keeps_the_own_outcome(attempt):
     running.prints("TERM sent")
     running.cancel()
     assert running.result().kind == "failed"
+
+
+def test_cancel_after_the_jobs_own_end_ends_what_it_left(attempt):
+    """Another try, if what is left was ended before the cancel came."""
+    left = "until ! kill -0 $$; do sleep 0.01; done; while :; do echo left; sleep 0.05; done"
+
+    def is_ended_by_the_cancel():
+        running = attempt(f"({left}) 2>/dev/null & exit 4")
+        running.prints("left")
+        running.cancel()
+        assert (running.result().kind, running.alive()) == ("failed", [])
+        return "cancelled after the job has ended: TERM sent to" in running.text
+
+    until(is_ended_by_the_cancel)
 
 
 def test_cancel_before_the_start_starts_nothing(attempt, tmp_path):

@@ -5,7 +5,8 @@ import signal
 import pytest
 
 from jobs.execution.tree import process
-from tests.execution.running import is_alive
+from jobs.execution.usage import use_of
+from tests.execution.running import HEADLESS, is_alive
 from tests.waiting import until
 
 DAEMON = "(setsid sh -c 'trap \"\" TERM; (sleep 601 & exec sleep 602) & exec sleep 603' &)"
@@ -94,6 +95,23 @@ def test_process_that_moves_on_by_fork_is_ended(attempt):
     running = attempt(CHAIN, "script", timeout_seconds=0.5)
     running.result()
     assert running.alive() == []
+
+
+def test_process_whose_first_thread_has_ended_gets_its_term(attempt):
+    """It looks like one that waits to be reaped: no TERM was sent to it, and after a kill of its runner no KILL."""
+    running = attempt(HEADLESS, "script", kill_grace_seconds=60)
+    until(lambda: process(running.job).state == "Z")
+    assert [one.pid for one in running.alive()] == [running.job]
+    running.cancel()
+    assert running.result().signal == signal.SIGTERM
+    assert running.alive() == []
+
+
+def test_memory_of_a_process_counts_when_its_first_thread_has_ended(attempt):
+    grows = "import time; large = bytearray(80_000_000); "
+    running = attempt(HEADLESS.replace("import", f"{grows}import", 1), "script")
+    until(lambda: process(running.job).state == "Z")
+    assert use_of(running.job).memory_bytes > 80_000_000
 
 
 def test_death_of_the_runner_kills_the_job(attempt):

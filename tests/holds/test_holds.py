@@ -1,6 +1,7 @@
 """What is said to one who waits: for each code its sentence, and when it should start."""
 
 import pytest
+from django.db import connection
 
 from jobs import holds
 from jobs.models import Instance
@@ -197,6 +198,53 @@ def test_one_that_left_the_queue_meanwhile_starts_in_a_moment():
     stale = make_queued(make_job())
     Instance.objects.filter(pk=stale.pk).update(status="cancelled", ended_at=NOW)
     assert holds.explain([stale], NOW)[stale.pk].sentence == "starts in a moment"
+
+
+def moving(after, move):
+    """Have `move` made by others once the first query that has `after` in its text or values has been answered."""
+    left = [move]
+
+    def between(execute, sql, params, *rest):
+        answer = execute(sql, params, *rest)
+        if left and after in f"{sql} {params}":
+            left.pop()()
+        return answer
+
+    return connection.execute_wrapper(between)
+
+
+def fail(run, retry_at):
+    run.attempts.update(status="ended", outcome="failed", ended_at=NOW, duration_seconds=1)
+    Instance.objects.filter(pk=run.pk).update(status="retrying", token="", retry_at=retry_at)
+
+
+def fail_and_join_the_queue(run, retry_at):
+    fail(run, retry_at)
+    Instance.objects.filter(pk=run.pk).update(status="queued", queued_at=NOW, order_key=0)
+
+
+@pytest.mark.parametrize("move", [fail, fail_and_join_the_queue])
+@pytest.mark.parametrize("seconds", [-5, 5])
+def test_run_that_fails_while_we_look_waits_and_holds_nothing(move, seconds):
+    """The page that asked answered 500: one instance ran, and waited for the cores that it held."""
+    run = busy(make_node(cores=1), cores=1)
+    waiting = make_queued(make_job(), order_key=1)
+    with moving('"jobs_attempt"', lambda: move(run, at(seconds))):
+        hold = why(waiting)
+    assert hold == why(waiting)
+
+
+def test_one_that_starts_and_fails_while_we_look_is_in_nobodys_way():
+    node = make_node(cores=1)
+    first, second = make_queued(make_job()), make_queued(make_job())
+
+    def start_and_fail():
+        started = {"node": node, "cores": [0], "attempt_count": 1, "token": "token", "started_at": NOW}
+        Instance.objects.filter(pk=first.pk).update(status="running", hold_code="", **started)
+        fail(first, at(5))
+
+    with moving("'queued'", start_and_fail):
+        assert explain(first, second)[second.pk].predicted_start == NOW
 
 
 # --- what it costs ---

@@ -264,6 +264,16 @@ def pooled_leaves(seconds: int = FOREVER) -> int:
     return subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid
 
 
+@job(model="process", pooled=True)
+def pooled_leaves_tidy(path: str) -> int:
+    """What takes a TERM and ends when there is a file `path`."""
+    tidy = f"trap 'until [ -e {path} ]; do sleep 0.02; done; exit' TERM; echo ready; while :; do sleep 0.02; done"
+    left = subprocess.Popen(["sh", "-c", tidy], stdout=-1)
+    left.stdout.readline()
+    print(left.pid, flush=True)
+    return left.pid
+
+
 @job(model="thread")
 def thread_starts(path: str, seconds: int = FOREVER) -> None:
     print(subprocess.Popen(["sleep", str(seconds)], start_new_session=True).pid)
@@ -340,6 +350,12 @@ def pooled_segfaults(path: str) -> None:
 
 
 SLEEP = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+HEADLESS = """
+import ctypes, os, threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+print("ready", flush=True)
+ctypes.CDLL(None).syscall({"x86_64": 60}.get(os.uname().machine, 93), 0)
+"""
 DEAF = ["sh", "-c", "trap '' TERM; sleep 60 & wait"]
 
 
@@ -372,6 +388,13 @@ def leave_alone() -> int:
     return int(subprocess.Popen(["sh", "-c", command], env={"PATH": os.environ["PATH"]}, stdout=-1).stdout.readline())
 
 
+def headless() -> int:
+    """Its first thread has ended: it looks like one that is dead."""
+    left = subprocess.Popen([sys.executable, "-c", HEADLESS], stdout=-1)
+    left.stdout.readline()
+    return left.pid
+
+
 def orphan() -> int:
     """Not even that."""
     command = "env -i setsid sh -c 'echo $$; exec sleep 60 >/dev/null' &"
@@ -388,6 +411,7 @@ WAYS = {
     "multiprocessing spawn": lambda: multiprocess("spawn"),
     "multiprocessing forkserver": lambda: multiprocess("forkserver"),
     "thread": by_a_thread,
+    "headless": headless,
     "alone": leave_alone,
     "orphan": orphan,
 }

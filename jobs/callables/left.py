@@ -1,0 +1,45 @@
+"""What the workers of a pool have left when they ended: each process is of one attempt, and ends with that alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from contextlib import suppress
+
+from jobs.callables.children import key
+from jobs.execution.tree import Process, children_of, descendants, process
+
+
+class Left:
+    """Of this process, whose children they are by now, or descend from such. One that was given up stays its attempt's:
+    no other waits for it.
+    """
+
+    def __init__(self) -> None:
+        self._owners: dict[tuple[int, int], str] = {}  # by process id and start: the token
+
+    def of(self, token: str, workers: Collection[int]) -> list[Process]:
+        """What is alive of what an attempt has left. `workers`: process ids of those whose end was not heard yet."""
+        reap(workers)
+        inside = set(workers)  # with all that descends from them
+        outside = []
+        for one in descendants(os.getpid()):  # parents come before their children
+            if one.pid in inside or one.parent in inside:
+                inside.add(one.pid)
+            else:
+                outside.append(one)
+        # One that has died meanwhile may have left what is new, too: whoever hears of its end takes that.
+        takes = all(one and one.alive for one in map(process, workers))
+        owners: dict[int, str] = {}
+        for one in outside:
+            if owner := self._owners.get(key(one)) or owners.get(one.parent) or (token if takes else ""):
+                owners[one.pid] = owner
+        self._owners = {key(one): owners[one.pid] for one in outside if one.pid in owners}
+        return [one for one in outside if owners.get(one.pid) == token]
+
+
+def reap(workers: Collection[int]) -> None:
+    for pid in children_of(os.getpid()):
+        if pid not in workers:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
