@@ -14,7 +14,7 @@ import pytest
 
 from jobs.execution import attempt, fresh, log, preload, titles, warm
 from jobs.execution.launching import LauncherProcess
-from jobs.execution.program import Program, StartError
+from jobs.execution.program import ARCHIVE, Program, StartError, form_of
 from jobs.execution.rundir import RESULT
 from jobs.execution.spec import Result, Spec
 from jobs.execution.tree import marked, process
@@ -82,7 +82,8 @@ def test_wishes_that_need_a_new_process_start_cold(why):
 def test_archive_with_the_name_of_a_script_starts_cold(why, tmp_path):
     with zipfile.ZipFile(tmp_path / "main.py", "w") as archive:
         archive.writestr("__main__.py", "")
-    assert why() == "it is an archive"
+    assert form_of(str(tmp_path / "main.py")) == ARCHIVE
+    assert why(Program("python", ["python", "main.py"], "main.py", archive=True)) == "it is an archive"
 
 
 def test_note_says_why_not_warm(twice):
@@ -210,7 +211,7 @@ def seen_text(twice, script):
 
 
 def test_start_that_fails_warm_begins_cold(monkeypatch):
-    def start(program, around, fork):
+    def start(program, around, fork, beginning):
         if fork is warm.fork_to_run:
             raise StartError("python", "OSError: no such call")
         return 7
@@ -219,7 +220,7 @@ def test_start_that_fails_warm_begins_cold(monkeypatch):
     monkeypatch.setattr(attempt, "warm_fork", lambda *_: ("", warm.fork_to_run))
     one = attempt.Attempt.__new__(attempt.Attempt)
     one.spec, one.around = None, Mock(env={})
-    assert one.fork(None) == "its warm start failed: python: OSError: no such call"
+    assert one.fork(None, None) == "its warm start failed: python: OSError: no such call"
     assert one.job == 7
 
 
