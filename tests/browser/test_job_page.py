@@ -92,7 +92,7 @@ def test_pause_resume_and_run_by_keyboard(service, signed_in):
 
 
 def test_delete_asks_about_what_is_live(service, signed_in):
-    job_id = make(name="long", script_content="import time\ntime.sleep(60)\n")
+    job_id = make(name="long", script_content="import time\ntime.sleep(600)\n")
     actions.pause_job(job_id, actor="bob", now=timezone.now())
     actions.run_job(job_id, actor="bob", now=timezone.now())
     open_job(service, signed_in, job_id)
