@@ -121,7 +121,7 @@ def test_what_is_there_is_found_again_after_a_restart(environments, data_dir):
 
 
 def test_what_uv_says_in_lines_is_one_sentence():
-    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer", "", "hint: Try another")
+    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer.", "", "hint: Try another")
     assert (
         message_in(lines, Path("environment")) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
     )
