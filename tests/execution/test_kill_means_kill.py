@@ -50,6 +50,24 @@ def test_filter_of_the_output_takes_in_its_last_lines(attempt):
     assert (result.kind, result.descendants_ended) == ("success", 0)
 
 
+def test_slow_filter_that_its_job_waits_for_takes_in_all(attempt, gate):
+    running = attempt(f"exec > >({gate}; cat); filter=$!; seq 3; echo ready >&2; exec >&-; wait $filter")
+    running.prints("ready")
+    gate.open()
+    result = running.result()
+    assert running.text.split() == ["ready", "1", "2", "3"]
+    assert (result.kind, result.descendants_ended) == ("success", 0)
+
+
+def test_slow_filter_that_ignores_term_has_the_grace(attempt, gate):
+    filters = f"trap '' TERM; touch deaf; {gate}; cat"
+    running = attempt(f"exec > >({filters}); seq 3; until [ -e deaf ]; do sleep 0.01; done", kill_grace_seconds=60)
+    running.prints("TERM sent to")
+    gate.open()
+    assert running.result().kind == "success"
+    assert running.text.split()[-3:] == ["1", "2", "3"]
+
+
 def test_leftover_that_holds_the_pipe_does_not_hang(attempt):
     running = attempt("(trap '' TERM; exec sleep 600) & sleep 0.1; echo last")
     assert running.result().kind == "success"
