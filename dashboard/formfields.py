@@ -17,7 +17,7 @@ WHENS = {
     "now": "Now",
     "at": "Once, later",
     "interval": "Every so often",
-    "fixed_delay": "After the last run",
+    "fixed_delay": "After the last one",
     "daily": "Daily",
     "weekly": "Weekly",
     "cron": "Cron",
@@ -71,7 +71,10 @@ DEFAULTS = {
 # Of each type of schedule: what one looks like, and what may be written.
 EXPRESSIONS = {
     "interval": ("5m", "30s, 5m, 2h, 1d or 1h30m, counted from start to start."),
-    "fixed_delay": ("15m", "30s, 5m, 2h, 1d or 1h30m, counted from the end of the last run, whatever that end was."),
+    "fixed_delay": (
+        "15m",
+        "30s, 5m, 2h, 1d or 1h30m, counted from the end of the last instance, whatever that end was.",
+    ),
     "daily": ("02:30", "HH:MM or HH:MM:SS."),
     "weekly": ("mon,thu 08:00", "Days, then the time."),
     "cron": ("0 2 * * 1-5", "Minute, hour, day, month, weekday; with six fields the first is seconds."),

@@ -31,11 +31,11 @@ from jobs.actions.definition import FIELD_OF_KIND, default_retries, raw_of, spec
 from jobs.actions.forms import environment_text, lines_alike, raw_from_form
 from jobs.actions.grants import text_of_uses
 from jobs.actions.timing import TO_COME
+from jobs.labels import LABELS, in_words
 from jobs.models import Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 from jobs.store.workflows import names_of
-from jobs.words import LABELS, in_words
 
 NOT_GIVEN = "not given"  # what neither a moment nor a list of jobs can be
 

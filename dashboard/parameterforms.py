@@ -7,8 +7,8 @@ from typing import Any
 
 from dashboard.presentation.parameters import MORE, PREFIX, text_in_field, widget_of
 from jobs.actions.forms import lines_alike, read_number
+from jobs.parameters.expected import types_of
 from jobs.parameters.schema import properties_of
-from jobs.parameters.words import types_of
 from jobs.parameters.written import NotJson, read_json
 
 

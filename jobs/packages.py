@@ -16,6 +16,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from jobs.core.packages import PackagesNeeded
 
 BLOCK_BEGINS, BLOCK_ENDS = "# /// script", "# ///"
+BYTE_ORDER_MARK = "\ufeff"  # what some editors begin a file with
+NAME = re.compile(r"[A-Za-z0-9._-]+")
 VERSION = re.compile(r"3\.[0-9]{1,3}(\.[0-9]{1,3})?")
 OLDEST = (3, 8)  # for which uv makes environments
 HAS_OPTION = re.compile(r"\s--?[A-Za-z]")
@@ -46,7 +48,12 @@ def needed(version: str, requirements: Iterable[str], block: ScriptBlock | None 
     block = block or ScriptBlock()
     pythons = [f"=={version}.*" if version.count(".") == 1 else f"=={version}"] if version else []
     python = ",".join([*pythons, *([block.python] if block.python else [])])
-    return PackagesNeeded(python, tuple(sorted({*requirements, *block.requirements})))
+    return PackagesNeeded(python, tuple(sorted({in_one_spelling(one) for one in (*requirements, *block.requirements)})))
+
+
+def in_one_spelling(requirement: str) -> str:
+    """Of names that are one and the same, as PEP 503 has it: `Ruamel_Yaml>=0.18` is `ruamel-yaml>=0.18`."""
+    return NAME.sub(lambda name: re.sub(r"[._-]+", "-", name[0]).lower(), requirement, count=1)
 
 
 def read_version(given: str) -> str | None:
@@ -84,7 +91,7 @@ def read_requirement(line: str) -> str:
 
 def script_block(text: str) -> ScriptBlock | None:
     """What the script says of itself, None if nothing. Raises InvalidRequirements for what cannot be read."""
-    lines = text.splitlines()
+    lines = text.removeprefix(BYTE_ORDER_MARK).splitlines()
     begins = [number for number, line in enumerate(lines) if line == BLOCK_BEGINS]
     if not begins:
         return None

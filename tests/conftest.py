@@ -31,6 +31,7 @@ pytest_plugins = [
     "tests.fixtures.callables",
     "tests.fixtures.bootstrapped",
     "tests.fixtures.migrated",
+    "tests.fixtures.hung",
 ]
 
 

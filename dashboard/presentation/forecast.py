@@ -26,7 +26,7 @@ WHY = {
     "behind": "a bigger one ahead of it, for which cores are kept",
     "limit": "others to end: a limit allows no more at once",
     "rate": "its turn at a rate",
-    "overlap": "the run before it to end",
+    "overlap": "the instance before it to end",
     "node_too_small": "a node that is large enough",
 }
 SKIPPED = {

@@ -114,7 +114,7 @@ def _told(instance: Instance, latest: Attempt | None) -> Told | None:
 def _says(instance: Instance, *, stopping: bool) -> str:
     """What the buttons do."""
     if instance.status in TERMINAL:
-        return "Retry: once more for the same logical date. Run again: a new run of the job, as it is defined now."
+        return "Retry: once more for the same logical date. Run again: a new instance of the job, as it is defined now."
     if stopping:
         return ""
     if instance.status == Status.RUNNING:

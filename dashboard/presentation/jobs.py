@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from dashboard.presentation.workflows import neighbours
 from jobs import skips
 from jobs.actions.forms import lines_alike
 from jobs.callables import registry
+from jobs.core.states import UNFINISHED, WAITING, Status
 from jobs.models import Instance, Job, Schedule
 from jobs.parameters.schema import takes_any
 from jobs.parameters.values import lacking
@@ -24,6 +26,7 @@ from jobs.pauses import who_paused
 from jobs.store.schedules import spec_of
 
 RECENT = 20
+NEWEST = 1000  # among which an instance that is pending is looked for: it has no index by its job
 LONGEST_SHOWN = 100_000  # characters
 MOST_LINES = 5_000
 TITLES = {Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command", Job.Kind.CALLABLE: "Callable"}
@@ -57,6 +60,13 @@ class JobHead:
 
 
 @dataclass(frozen=True, slots=True)
+class Unqueue:
+    """The button that cancels what waits of a job, shown while something does."""
+
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobScript:
     """What runs, as far as a page can show it. `language` is empty for a script, whose first line says it.
 
@@ -71,7 +81,7 @@ class JobScript:
 
 
 def read_job(job_id: int, now: datetime) -> Regions:
-    """Regions job, trend, schedule, needs, script, instances. Four queries. Raises Gone."""
+    """Regions job, neighbours, trend, schedule, needs, script, unqueue, instances. Raises Gone."""
     job = find(job_id)
     schedule = planned(job)
     card = schedule_card(schedule, now, paused=job.paused, skips=skips.recent(job_id, SKIPS_SHOWN))
@@ -86,8 +96,20 @@ def read_job(job_id: int, now: datetime) -> Regions:
         "schedule": [("schedule", card)] if card else [],
         "needs": [("needs", needs_of(job, [instance.pk for instance in recent]))],
         "script": [("script", script_of(job))],
+        "unqueue": [("unqueue", Unqueue(job_id))] if _waits(job_id, recent) else [],
         "instances": [(f"i{instance.pk}", instance_row(instance)) for instance in recent[:RECENT]],
     }
+
+
+def _waits(job_id: int, recent: Sequence[Instance]) -> bool:
+    """Whether something of the job waits, in what a page may ask as often as something happens."""
+    if any(instance.status in WAITING for instance in recent):
+        return True
+    of_job = Instance.objects.filter(job_id=job_id)
+    if of_job.filter(status__in=sorted(UNFINISHED)).exclude(status=Status.RUNNING).exists():
+        return True
+    newest = of_job.order_by("-id").values("pk")[:NEWEST]
+    return Instance.objects.filter(pk__in=newest, status=Status.PENDING).exists()
 
 
 def planned(job: Job) -> Schedule | None:

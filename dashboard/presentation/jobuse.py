@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from dashboard.presentation import amounts
 from dashboard.presentation.packages import packages_of
-from dashboard.presentation.parameters import in_words
+from dashboard.presentation.parameters import Taken, in_words
 from dashboard.presentation.runs import HEIGHT, LEAST, RunMark, Strip, strip_of
 from jobs.core.running import USUAL_RUN, options_of
 from jobs.core.states import Status
@@ -59,7 +59,7 @@ class JobNeeds:
     priority: str
     variables: tuple[str, ...]
     secrets: tuple[SecretUse, ...]
-    parameters: tuple[tuple[str, str], ...]
+    parameters: tuple[Taken, ...]
     packages: tuple[str, ...]
     created_at: datetime
     owner: str
@@ -72,11 +72,11 @@ class JobNeeds:
 
     @property
     def cores_sentence(self) -> str:
-        """Such as "asks 2 cores, used 1.1 at most in 30 runs"; empty before one was measured."""
+        """Such as "asks 2 cores, used 1.1 at most in 30 attempts"; empty before one was measured."""
         if self.used is None:
             return ""
-        runs = f"in {self.attempts} runs" if self.attempts > 1 else "in its one run"
-        return f"asks {_cores(self.cores)}, used {self.used:.1f} at most {runs}"
+        tries = f"in {self.attempts} attempts" if self.attempts > 1 else "in its one attempt"
+        return f"asks {_cores(self.cores)}, used {self.used:.1f} at most {tries}"
 
     @property
     def advice(self) -> str:

@@ -196,10 +196,10 @@ def _kept(node: Node) -> list[Fact]:
         return []
     most = f"at most {amounts.size(settings.KEEP_RUNS_MB * MEGABYTE)}" if settings.KEEP_RUNS_MB else "no bound"
     facts = [
-        Fact("Ended runs take", amounts.size(kept.runs_bytes), note=most),
+        Fact("Ended instances take", amounts.size(kept.runs_bytes), note=most),
         Fact("Cleaned up", at=datetime.fromisoformat(kept.swept_at)),
     ]
     if kept.removed_at:
-        removed = f"{kept.removed.get('instances', 0):,} runs, {amounts.size(kept.removed.get('bytes', 0))}"
+        removed = f"{kept.removed.get('instances', 0):,} instances, {amounts.size(kept.removed.get('bytes', 0))}"
         facts += [Fact("Last removed", removed), Fact("Removed them", at=datetime.fromisoformat(kept.removed_at))]
     return facts

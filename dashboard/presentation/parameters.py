@@ -12,10 +12,10 @@ from jobs.core.texts import shown
 from jobs.execution.parameters import text_of
 from jobs.given import recorded
 from jobs.models import Attempt, Instance, Job
+from jobs.parameters.expected import ANYTHING, expected_of, types_of
 from jobs.parameters.masking import masked
 from jobs.parameters.schema import is_required, properties_of
 from jobs.parameters.values import defaults_of
-from jobs.parameters.words import ANYTHING, expected_of, types_of
 from jobs.parameters.written import written
 
 PREFIX = "parameter:"  # before the name, in the name of the input
@@ -79,6 +79,15 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A parameter of a job: what it takes, and what it gets if a run says nothing. `required`: a run must say it."""
+
+    name: str
+    words: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunParameters:
     """The values of a run; `sentence` instead of them where nobody knows them (yet)."""
 
@@ -86,13 +95,16 @@ class RunParameters:
     sentence: str = ""
 
 
-def in_words(job: Job) -> tuple[tuple[str, str], ...]:
-    """Of each parameter what it takes, and what it gets if a run says nothing."""
+def in_words(job: Job) -> tuple[Taken, ...]:
     values = masked({**defaults_of(job.parameters), **job.parameter_values})
-    return tuple(
-        (name, f"{expected_of(one)}; {shown(values[name])} unless given" if name in values else expected_of(one))
-        for name, one in properties_of(job.parameters).items()
-    )
+    return tuple(_taken(job.parameters, name, values) for name in properties_of(job.parameters))
+
+
+def _taken(schema: Mapping[str, Any], name: str, values: Mapping[str, Any]) -> Taken:
+    words = expected_of(properties_of(schema)[name])
+    if name in values:
+        return Taken(name, f"{words}; {shown(values[name])} unless given")
+    return Taken(name, words, required=is_required(schema, name))
 
 
 def parameters_of(instance: Instance, attempt: Attempt | None) -> RunParameters | None:
@@ -199,5 +211,5 @@ def _expected(schema: Mapping[str, Any]) -> str:
         return ""
     said = expected_of(schema)
     if widget_of(schema) == "json":
-        return f"JSON: {said.removesuffix(' JSON value') if said == ANYTHING else said}."
+        return f"JSON: {said.replace(ANYTHING, 'any', 1)}."
     return "" if said in ("a text", "a number", "a whole number") else f"{said[:1].upper()}{said[1:]}."

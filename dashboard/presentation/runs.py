@@ -62,7 +62,11 @@ class Strip:
     def said(self) -> str:
         """In words, the newest first, for those who do not see it."""
         runs = [f"{bar.run.look.word} {bar.run.lasted}".strip() for bar in reversed(self.bars)]
-        return f"Last {len(runs)} runs, newest first: {', '.join(runs)}" if len(runs) > 1 else f"Only run: {runs[0]}"
+        return (
+            f"Last {len(runs)} instances, newest first: {', '.join(runs)}"
+            if len(runs) > 1
+            else f"Only instance: {runs[0]}"
+        )
 
 
 def mark_of(

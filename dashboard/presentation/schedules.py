@@ -14,8 +14,8 @@ from jobs.core.invalid import InvalidSchedule
 from jobs.core.jitter import jittered
 from jobs.core.marks import Coming, LeftOut, coming
 from jobs.core.policies import DEFAULT_POLICY, Overlap
+from jobs.core.timewords import elapsed
 from jobs.core.triggers import Following, Trigger
-from jobs.core.words import elapsed
 from jobs.models import LARGE_OF_JOB, Instance, Schedule
 from jobs.skips import SkippedFire
 from jobs.store.schedules import trigger_of
@@ -117,7 +117,9 @@ def next_fires(schedule: Schedule, trigger: Trigger, now: datetime) -> Coming:
     only when that has come."""
     if isinstance(trigger, Following):
         known = () if schedule.next_at is None else ((in_zone(schedule.next_at, schedule.zone), ()),)
-        return Coming(known, (), FOLLOWS if known else "The next follows from the end of the run that is under way.")
+        return Coming(
+            known, (), FOLLOWS if known else "The next follows from the end of the instance that is under way."
+        )
     found = coming(trigger, now, FIRES_SHOWN, schedule.zone)
     fires = tuple((in_zone(at, schedule.zone), marks) for at, marks in found.fires)
     gone = tuple(LeftOut(in_zone(one.at, schedule.zone), one.count, one.code, one.says) for one in found.left_out)
@@ -136,8 +138,8 @@ def choices_of(schedule: Schedule) -> tuple[str, ...]:
     """What was chosen that is not usual, each in a few words."""
     overlap = {
         Overlap.QUEUE: f"while one has not ended, up to {schedule.queue_bound} wait behind it",
-        Overlap.ALLOW: "runs may overlap",
-        Overlap.REPLACE: "a new fire cancels the run before it",
+        Overlap.ALLOW: "instances may overlap",
+        Overlap.REPLACE: "a new fire cancels the instance before it",
     }
     catch_up = {
         CatchUp.SKIP: "missed fires are not made up for",

@@ -16,7 +16,7 @@ from dashboard.presentation.rows import Regions, html_of
 from jobs.telemetry.memory import MEGABYTE
 
 register = template.Library()
-# As jobs.core.words.once says it, with the zone behind it.
+# As jobs.core.timewords.once says it, with the zone behind it.
 _MOMENT = re.compile(
     r"\b[A-Z][a-z]{2} (?P<wall>\d\d [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d) (?:UTC|(?P<offset>[+-]\d{4}) \([\w/+-]+\))"
 )

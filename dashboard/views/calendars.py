@@ -22,14 +22,15 @@ from dashboard.presentation.edits import last_edit
 from dashboard.views.acting import acted, actor_of, told
 from dashboard.views.pages import live_page
 from jobs import actions
-from jobs.actions import InvalidInput, Problem
+from jobs.actions import InvalidInput, NotFound, Problem
 from jobs.actions.answers import ChangedMeanwhile
 from jobs.actions.calendarlines import CALENDAR_TEXTS, calendar_from_form, calendar_texts
 from jobs.actions.calendars import revision_of
+from jobs.labels import LABELS_OF_CALENDAR
 from jobs.models import Calendar
-from jobs.words import LABELS_OF_CALENDAR
 
 PART_OF = "schedules"
+GONE = "The calendar was deleted meanwhile. What you typed is still below; saving it makes a new calendar."
 
 
 @require_safe
@@ -52,6 +53,8 @@ def new_calendar(request: HttpRequest) -> HttpResponse:
 def edit_calendar(request: HttpRequest, calendar_id: int) -> HttpResponse:
     """POST stores it; with `check` it only shows what that would do to the schedules that go by it."""
     calendar = Calendar.objects.filter(pk=calendar_id).first()
+    if calendar is None and request.method == "POST":
+        return _gone(request)
     if calendar is None:
         raise Http404(f"There is no calendar {calendar_id}; it may have been deleted.")
     if request.method != "POST":
@@ -91,12 +94,19 @@ def _change(request: HttpRequest, calendar: Calendar) -> HttpResponse:
         ).changed
     except InvalidInput as refusal:
         return _page(request, calendar, typed, refusal.problems)
+    except NotFound:
+        return _gone(request)
     except ChangedMeanwhile:  # between the look and the wish
-        calendar.refresh_from_db()
-        return _change(request, calendar)
+        now_stored = Calendar.objects.filter(pk=calendar.pk).first()
+        return _change(request, now_stored) if now_stored else _gone(request)
     said = "The schedules that go by it follow from now on." if changed else "It was so already."
     messages.success(request, said)
     return redirect("edit-calendar", calendar.pk)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    """What was typed into the form of a calendar that was deleted meanwhile, to make another one of it."""
+    return _page(request, Calendar(), _typed(request), refused=GONE)
 
 
 def _checked(request: HttpRequest, calendar: Calendar) -> HttpResponse:
@@ -122,6 +132,7 @@ def _page(
     *,
     is_draft: bool = False,
     clashes: Sequence[Clash] = (),
+    refused: str = "",
 ) -> HttpResponse:
     said: dict[str, list[str]] = {name: [] for name in CALENDAR_TEXTS}
     for problem in problems:
@@ -131,6 +142,7 @@ def _page(
         "field": {name: Field(name, typed.get(name, ""), tuple(said[name])) for name in CALENDAR_TEXTS},
         "is_draft": is_draft,
         "clashes": clashes,
+        "refused": refused,
         "part_of": PART_OF,
     }
     if calendar.pk:
@@ -140,5 +152,12 @@ def _page(
         context["seen"] = seen_of(calendar_texts(calendar.name, calendar.definition))
     if clashes:
         context["changed"] = last_edit("calendar.changed", data__name=calendar.name)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if any(said.values()) else HTTPStatus.OK
-    return live_page(request, "calendars/form.html", [], context, status=HTTPStatus.CONFLICT if clashes else status)
+    return live_page(request, "calendars/form.html", [], context, status=_status(clashes, refused, *said.values()))
+
+
+def _status(clashes: Sequence[Clash], refused: str, *said: list[str]) -> HTTPStatus:
+    if refused:
+        return HTTPStatus.NOT_FOUND
+    if clashes:
+        return HTTPStatus.CONFLICT
+    return HTTPStatus.UNPROCESSABLE_ENTITY if any(said) else HTTPStatus.OK

@@ -33,8 +33,8 @@ from jobs.actions.forms import raw_from_form
 from jobs.actions.grants import variable_of
 from jobs.actions.keeping import keep_of_site
 from jobs.core.states import WAITING
+from jobs.labels import CHOICES
 from jobs.models import Calendar, Instance, Job, Limit, Secret
-from jobs.words import CHOICES
 
 SIZES = ("cpu_cores_required", "memory_mb_required")
 MOST_CALENDARS = 500

@@ -20,8 +20,8 @@ from jobs.core.invalid import InvalidSchedule
 from jobs.core.jitter import jittered
 from jobs.core.marks import LeftOut, coming
 from jobs.core.moments import moment_marks
+from jobs.core.timewords import elapsed
 from jobs.core.triggers import Following, Trigger
-from jobs.core.words import elapsed
 from jobs.store.specs import ScheduleSpec
 
 PREVIEW_FIELDS = (*TIMING_FIELDS, "after", "count", "anchor", "hash_id", "down_from")

@@ -20,11 +20,11 @@ from jobs.admin.bulk_form import BulkEdit
 from jobs.core.invalid import InvalidSchedule
 from jobs.core.states import WAITING
 from jobs.core.triggers import first_after
+from jobs.labels import CHOICES
 from jobs.models import Instance, Job, Schedule
 from jobs.store import definitions, read, workflows
 from jobs.store.locks import once_more
 from jobs.store.specs import JobSpec, ScheduleSpec
-from jobs.words import CHOICES
 
 WORDS = {
     "priority": "priority",

@@ -16,8 +16,8 @@ from jobs.actions.options import OPTION_FIELDS, read_options
 from jobs.actions.reading import Reader
 from jobs.actions.submission import read_job
 from jobs.admin.job_form import in_our_words, offer_calendars
+from jobs.labels import CHOICES, in_words
 from jobs.models import Job
-from jobs.words import CHOICES, in_words
 
 KEEP = "as it is"
 NO_LIMIT = "none"

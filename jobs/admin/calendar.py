@@ -19,8 +19,8 @@ from jobs.admin.job_form import in_our_words, line, lines
 from jobs.admin.readonly import ListStyle
 from jobs.admin.refused import RefusalsTold
 from jobs.calendars import words_of
+from jobs.labels import LABELS_OF_CALENDAR
 from jobs.models import Calendar
-from jobs.words import LABELS_OF_CALENDAR
 
 
 class CalendarForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time

@@ -18,11 +18,11 @@ from jobs.actions.grants import text_of_uses
 from jobs.actions.upstreams import UPSTREAM_RULES
 from jobs.core.expressions import SCHEDULE_TYPES
 from jobs.core.running import CleanupAfter
+from jobs.labels import CHOICES, LABELS, in_words
 from jobs.models import Calendar, Job
 from jobs.parameters.masking import masked
 from jobs.parameters.written import written
 from jobs.store.workflows import names_of
-from jobs.words import CHOICES, LABELS, in_words
 
 FLAGS = ("retry_jitter", "first_at_once")
 WIDE = {"class": "vLargeTextField", "spellcheck": "false"}
@@ -68,8 +68,10 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     requirements = lines(4, "Packages as pip has them, one a line.")
     environment = lines(4, f"A line NAME=value each. {MASK} keeps the value that is stored.")
     secrets = lines(2, "A line VARIABLE=name each; (file) behind the name gives the path of a file with the value.")
-    parameters = lines(6, "A JSON Schema of an object: what a run takes. Empty: nothing.")
-    parameter_values = lines(4, f"JSON, by name: for runs that do not say their own. {MASK} keeps what is stored.")
+    parameters = lines(6, "A JSON Schema of an object: what an instance takes. Empty: nothing.")
+    parameter_values = lines(
+        4, f"JSON, by name: for instances that are not told their own. {MASK} keeps what is stored."
+    )
     cpu_cores_required = line("Empty: 1; for callables on a thread or an event loop 0.")
     memory_mb_required = line("Reserved, and the limit of all its processes. 0: neither.")
     timeout_seconds = line("Empty: no limit.")
@@ -83,12 +85,12 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     catch_up = choice("catch_up", "Of missed fires.")
     catch_up_limit = line("N of these.")
     misfire_grace_seconds = line("A fire is missed if it is later than this.")
-    overlap = choice("overlap", "A fire while a run has not ended.")
+    overlap = choice("overlap", "A fire while an instance has not ended.")
     queue_bound = line("With queue: how many may wait.")
     jitter_seconds = line("Each starts up to this much later.")
     first_at_once = forms.BooleanField(
         required=False,
-        label="The first run at once",
+        label="The first one at once",
         help_text="interval, fixed_delay: the first when the job is made; an edit starts nothing.",
     )
     start_date = line("ISO date or moment. A once without it runs only when asked.")
@@ -123,9 +125,9 @@ class JobForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
     cleanup_after = line("Some of success, failure, timeout, cancel, with commas.")
     cleanup_timeout_seconds = line()
     keep_workspace = forms.ChoiceField(required=False, choices=[("", "as the site does"), ("yes", "yes"), ("no", "no")])
-    keep_days = line("Of runs that succeeded or were skipped; 0: for ever, empty: as the site does.")
-    keep_failed_days = line("Of all other runs; the same.")
-    keep_instances = line("So many of its newest runs; empty: as the site does.")
+    keep_days = line("Of instances that succeeded or were skipped; 0: for ever, empty: as the site does.")
+    keep_failed_days = line("Of all others; the same.")
+    keep_instances = line("So many of its newest instances; empty: as the site does.")
     notify_email = line("Told when an instance fails for good; separated by commas.")
     notify_webhook = line()
     revision = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -38,8 +38,12 @@ class JobFields(ScheduleFields):
     script_content: Text = Field(None, description="The text of a Python script.")
     script_path: Text = Field(None, description="The absolute path of a script on the node.")
     command: Text = Field(None, description="A line for the shell.")
-    parameters: dict[str, Any] = Field({}, description="JSON Schema of an object: what a run takes, and of which kind.")
-    parameter_values: dict[str, Any] = Field({}, description="For runs that do not say their own; masked by name.")
+    parameters: dict[str, Any] = Field(
+        {}, description="JSON Schema of an object: what an instance takes, and of which kind."
+    )
+    parameter_values: dict[str, Any] = Field(
+        {}, description="For instances that are not told their own; masked by name."
+    )
     callable: Text = Field(None, description="The name of a function that an app's jobs.py registers.")
     python_version: Text = Field(None, description="Such as 3.12; empty: the service's, or what the script says.")
     requirements: list[str] = Field([], max_length=200, description="Packages as pip has them, such as pandas>=2.2,<3.")
@@ -80,16 +84,18 @@ class JobFields(ScheduleFields):
     cleanup_after: list[Literal["success", "failure", "timeout", "cancel"]] = Field([], description="Empty: all ends.")
     cleanup_timeout_seconds: float = Field(60, gt=0)
     keep_workspace: bool | None = None
-    keep_days: int | None = Field(None, ge=0, description="Of runs that succeeded or were skipped; 0: for ever.")
-    keep_failed_days: int | None = Field(None, ge=0, description="Of all other runs; 0: for ever.")
-    keep_instances: int | None = Field(None, ge=1, description="So many of its newest runs.")
+    keep_days: int | None = Field(None, ge=0, description="Of instances that succeeded or were skipped; 0: for ever.")
+    keep_failed_days: int | None = Field(None, ge=0, description="Of all others; 0: for ever.")
+    keep_instances: int | None = Field(None, ge=1, description="So many of its newest instances.")
     notify_email: str = ""
     notify_webhook: str = ""
     created_by: Text = Field(None, description="Set by the server to who asks, whatever is given.")
 
 
 class RunFields(Schema):
-    parameters: dict[str, Any] | None = Field(None, description="Values for this run; the job's for those left out.")
+    parameters: dict[str, Any] | None = Field(
+        None, description="Values for this instance; the job's for those left out."
+    )
 
 
 class CalendarFields(Schema):

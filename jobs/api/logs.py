@@ -65,10 +65,13 @@ def read_log(
     Offsets count all bytes that were printed; of a log past its cap the middle is not kept. `X-Log-Start` and
     `X-Log-End` are the offsets of what is sent, `X-Log-Dropped` names ranges that are gone, and
     `X-Log-Complete: true` says that nothing will come after it. With `start` (read on from `X-Log-End`) or a `Range`
-    of bytes a part is sent; with `line` that line and those after it, at most `lines` and 4 MB.
+    of bytes a part is sent; with `line` that line and those after it, at most `lines` and 4 MB. Two of these at
+    once are refused.
     """
     path = _rundir(identifier("instance", instance_id), attempt)
-    _check_one_way({"search": search, "line": line or lines, "start": limit if start is None else start})
+    wanted = _range_asked(request)
+    part = limit if start is None else start
+    _check_one_way({"search": search, "line": line or lines, "start": part, "Range": wanted and wanted[0]})
     if search is not None:
         return _matches(path, search)
     if path is None:
@@ -77,10 +80,15 @@ def read_log(
         return _part(_lines(path, line or 1, lines or DEFAULT_LINES), HTTPStatus.OK)
     if start is not None or limit is not None:
         return _part(log.read(path, start or 0, limit or DEFAULT_PART), HTTPStatus.OK)
+    return _range(path, *wanted.groups()) if wanted else _whole(request, path)
+
+
+def _range_asked(request: HttpRequest) -> re.Match[str] | None:
+    """What the header asks for, if it is a range that is answered: any other gets the whole, as RFC 9110 has it."""
+    if "If-Range" in request.headers:  # no log has a mark to be known by
+        return None
     wanted = RANGE.fullmatch(request.headers.get("Range", "").strip())
-    if wanted and any(wanted.groups()) and "If-Range" not in request.headers:  # no log has a mark to be known by
-        return _range(path, *wanted.groups())
-    return _whole(request, path)
+    return wanted if wanted and any(wanted.groups()) else None
 
 
 def _check_one_way(asked: dict[str, object]) -> None:

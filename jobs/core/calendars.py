@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from jobs.core import words
+from jobs.core import timewords
 from jobs.core.moments import earliest, end_of, latest, start_of
 from jobs.core.zones import zone_named
 
@@ -117,12 +117,12 @@ class Calendar:
 
     def describe(self) -> str:
         """Such as "closed on days other than Monday to Friday, on 9 holidays, from ... to ... (Europe/Berlin)"."""
-        said = [f"on days other than {words.weekdays(self.business_days)}"] if self.business_days else []
+        said = [f"on days other than {timewords.weekdays(self.business_days)}"] if self.business_days else []
         if self.holidays:
             said.append(f"on {len(self.holidays)} holiday{'s' if len(self.holidays) > 1 else ''}")
         said += [_weekly_said(window) for window in self.weekly]
         said += [_range_said(found, zone_named(self.zone)) for found in self.ranges]
-        return f"closed {words.joined(said)} ({self.zone})" if said else f"never closed ({self.zone})"
+        return f"closed {timewords.joined(said)} ({self.zone})" if said else f"never closed ({self.zone})"
 
     def _holding(self, moment: datetime) -> Iterator[Closure]:
         for found in self.ranges:
@@ -178,7 +178,7 @@ def _of_week(week: _Week, day: date) -> tuple[Closure, ...]:
     zone, weekday = zone_named(week.zone), day.isoweekday() % 7
     found = []
     if week.business_days and weekday not in week.business_days:
-        says = f"{words.weekdays([weekday])}, no business day of calendar {week.calendar!r}"
+        says = f"{timewords.weekdays([weekday])}, no business day of calendar {week.calendar!r}"
         found.append(_whole_day(day, zone, says))
     for window in week.windows:
         if weekday in window.weekdays:
@@ -199,7 +199,7 @@ def _said(name: str, calendar: str) -> str:
 
 def _weekly_said(window: WeeklyWindow) -> str:
     ends = "24:00" if window.ends == time() else f"{window.ends:%H:%M}"
-    return f"on {words.weekdays(window.weekdays)} from {window.begins:%H:%M} to {ends}"
+    return f"on {timewords.weekdays(window.weekdays)} from {window.begins:%H:%M} to {ends}"
 
 
 def _range_said(found: DateRange, zone: ZoneInfo) -> str:

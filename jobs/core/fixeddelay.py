@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from jobs.core import words
+from jobs.core import timewords
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class FixedDelay:
         return int(fire is not None and fire <= until)
 
     def describe(self) -> str:
-        return words.after_end(self.every)
+        return timewords.after_end(self.every)
 
     def _bounded(self, fire: datetime) -> datetime | None:
         return fire.astimezone(UTC) if self.end is None or fire <= self.end else None

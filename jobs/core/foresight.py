@@ -80,7 +80,9 @@ def _outrun(present: Present, course: Course) -> Iterator[Warned]:
         lost = sums.skips["overlap"] + sums.skips["queue_bound"]
         if sums.seconds > gap:
             takes = f"takes {span(sums.seconds)} ({FROM_WORDS[sums.duration_from]}) and is due every {span(gap)}"
-            then = f"{lost:,} of {sums.fires:,} fires are skipped" if lost else "its runs pile up or run side by side"
+            then = (
+                f"{lost:,} of {sums.fires:,} fires are skipped" if lost else "its instances pile up or run side by side"
+            )
             yield Warned("outruns_interval", sums.name, f"Job {sums.name!r} {takes} at its closest: {then}.")
         elif lost:
             waits = f"it waits for up to {span(sums.longest_wait_seconds)}" if sums.waits else "it is still under way"

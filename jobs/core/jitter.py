@@ -13,10 +13,10 @@ from itertools import pairwise
 from jobs.core.calendared import DelayInCalendar, Moved, Skipped
 from jobs.core.fixeddelay import FixedDelay
 from jobs.core.invalid import JITTER, InvalidSchedule
+from jobs.core.timewords import elapsed
 from jobs.core.triggers import AtOnce, FixedRate, Trigger
 from jobs.core.wallclock import WallClock
 from jobs.core.walltimes import WallTimes
-from jobs.core.words import elapsed
 
 LONGEST = timedelta(days=1)
 

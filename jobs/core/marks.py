@@ -14,9 +14,9 @@ from jobs.core.calendared import DelayInCalendar, Moved, Skipped, count_in
 from jobs.core.calendars import Calendar, Closure
 from jobs.core.daylight import LONGEST_MADE_UP_GAP, wall_at
 from jobs.core.moments import pass_of
+from jobs.core.timewords import clock
 from jobs.core.triggers import AtOnce, Following, Once, Trigger, fires
 from jobs.core.wallclock import WallClock
-from jobs.core.words import clock
 from jobs.core.zones import CYCLE_YEARS, Change, changes, offset_at, zone_named
 
 DST_GAP, BLACKOUT = "dst_gap", "blackout"

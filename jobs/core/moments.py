@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from jobs.core import words
+from jobs.core import timewords
 from jobs.core.daylight import LONGEST_MADE_UP_GAP, Fold, Gap
 from jobs.core.invalid import END, START, InvalidSchedule
 from jobs.core.zones import Change, changes, zone_named
@@ -45,12 +45,12 @@ def moment_marks(text: str, zone: str, *, fold: Fold = "default") -> tuple[str, 
         return ()
     gap = gap_at(where, moment)
     if gap is not None:
-        meant = words.clock(gap.at.astimezone(where))
-        return (f"clocks go forward: {words.clock(moment)} does not exist, {meant} is meant",)
+        meant = timewords.clock(gap.at.astimezone(where))
+        return (f"clocks go forward: {timewords.clock(moment)} does not exist, {meant} is meant",)
     if first_pass(where, moment) == second_pass(where, moment):
         return ()
     which = "second" if fold == "second" else "first"
-    return (f"clocks go back: {words.clock(moment)} comes twice, the {which} pass is meant",)
+    return (f"clocks go back: {timewords.clock(moment)} comes twice, the {which} pass is meant",)
 
 
 def pass_of(zone: ZoneInfo, instant: datetime) -> str:

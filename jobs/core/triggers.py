@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeGuard, runtime_checkable
 
-from jobs.core import words
+from jobs.core import timewords
 
 # Where fires cannot be counted by arithmetic they are counted one by one, up to here.
 MOST_COUNTED = 10_000
@@ -66,7 +66,7 @@ class Once:
         return int(fire is not None and fire <= until)
 
     def describe(self) -> str:
-        return words.once(self.at, self.zone)
+        return timewords.once(self.at, self.zone)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class FixedRate:
         return max(0, (until - self.anchor) // self.every + 1 - earlier)
 
     def describe(self) -> str:
-        return words.every(self.every)
+        return timewords.every(self.every)
 
 
 @dataclass(frozen=True)

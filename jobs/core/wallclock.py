@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from jobs.core import words
+from jobs.core import timewords
 from jobs.core.daylight import LAST_YEAR, Window, ZoneRules, wall_at
 from jobs.core.walltimes import WallTimes
 from jobs.core.zones import CYCLE, SETTLED
@@ -81,7 +81,7 @@ class WallClock:
         return total
 
     def describe(self) -> str:
-        return f"{words.wall_times(self.times)} ({self.rules.zone.key})"
+        return f"{timewords.wall_times(self.times)} ({self.rules.zone.key})"
 
 
 def _just_after(moment: datetime, window: Window) -> datetime:

@@ -11,8 +11,10 @@ import selectors
 import signal
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from jobs.execution import inuse, moment, outputs, secretfiles
+from jobs.execution.beginning import Beginning, NotBegunError, end
 from jobs.execution.cleanup import CleanUp, clean_up
 from jobs.execution.confinement import Confinement, Passed
 from jobs.execution.diskuse import DiskUse
@@ -23,7 +25,7 @@ from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
 from jobs.execution.mask import Mask
 from jobs.execution.own import Own
-from jobs.execution.program import Program, StartError, program_of
+from jobs.execution.program import ITSELF, Program, StartError, form_of, likely_form, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, OUTPUT, STARTED, WORK, RunDir, variables_of
 from jobs.execution.samples import SampleFile
@@ -31,6 +33,7 @@ from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
     PR_SET_CHILD_SUBREAPER,
     Surroundings,
+    ask_of_file,
     fork_to_exec,
     pin,
     prctl,
@@ -65,7 +68,7 @@ class Attempt:
         self.markers = Markers(rundir, self.log.notice, mask)
         self.pump = Pump(self.log, self.selector, self.markers.feed)
         self.job = 0
-        self.start_method = self.start_note = ""
+        self.start_method = self.start_note = self.form = ""
         self.started_at: float | None = None
         self.status: int | None = None
         self.ended_by_us: EndedByUs | None = None
@@ -85,6 +88,9 @@ class Attempt:
             self.start()
         except StartError as error:
             return self.not_started("rejected", str(error))
+        except NotBegunError as error:
+            ending = Ending(error.pid, self.spec.kill_grace_seconds, time.monotonic(), self.confinement.kill)
+            return self.not_started(error.kind, f"{error}{end(ending, self.hearing)}")
         while self.reap() and not (self.ending and self.ending.given_up):
             self.wait()
             self.on_time(time.monotonic())
@@ -101,7 +107,9 @@ class Attempt:
         spec = self.spec
         if spec.environment:
             inuse.hold(spec.environment)
-        program = program_of(spec, self.rundir.path)
+        beginning = Beginning(self.hearing, spec.timeout_seconds, self.log.notice)
+        self.form = self.form_of_file(beginning)
+        program = program_of(spec, self.rundir.path, self.form)
         if spec.cores:
             pin(spec.cores)
         if spec.nice:
@@ -118,7 +126,7 @@ class Attempt:
             env = limits.user.environment(env)
         oom_score = self.begun.oom_score_adj
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
-        why = self.fork(program)
+        why = self.fork(program, beginning)
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
@@ -128,17 +136,25 @@ class Attempt:
         self.confinement.begin()
         self.tell_started()
 
-    def fork(self, program: Program) -> str:
+    def form_of_file(self, beginning: Beginning) -> str:
+        """Of a script file on the node; nothing of all else."""
+        path = self.spec.body
+        if self.spec.kind != "script_path":
+            return ""
+        likely = likely_form(path)
+        return likely if likely == ITSELF else ask_of_file(path, partial(form_of, path), beginning)
+
+    def fork(self, program: Program, beginning: Beginning) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
         why, fork = warm_fork(self.spec, program, self.around.env)
         if not why:
             try:
-                self.job = start_job(program, self.around, fork)
+                self.job = start_job(program, self.around, fork, beginning)
             except StartError as error:
                 why = f"its warm start failed: {error.file}: {error.reason}"
             else:
                 return ""
-        self.job = start_job(program, self.around, fork_to_exec)
+        self.job = start_job(program, self.around, fork_to_exec, beginning)
         return why
 
     def limits(self) -> Limits:
@@ -150,7 +166,8 @@ class Attempt:
     def tell_started(self) -> None:
         job = process(self.job)
         facts = {"pid": self.job, "at": self.started_at, "ticks": job.started if job else 0,
-                 "boot_id": moment.boot_id(), "start": self.start_method, "note": self.start_note}  # fmt: skip
+                 "boot_id": moment.boot_id(), "start": self.start_method, "note": self.start_note,
+                 "form": self.form}  # fmt: skip
         content = json.dumps(facts).encode()
         try:
             self.rundir.write(STARTED, content)

@@ -28,10 +28,11 @@ TOLD = re.compile(r"UV_.*|SSL_CERT_(FILE|DIR)|NETRC|(?i:(HTTPS?|ALL|NO)_PROXY)")
 AS_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_FIND_LINKS": "UV_FIND_LINKS"}
 LONGEST_ERROR, MOST_LINES = 1000, 400
 CACHE_AT_FAULT = re.compile("cache entry")  # of what uv says of a failure
+HINT = re.compile(r"\.? hint: ")
 BEGINS = re.compile(r"^\s*(\N{MULTIPLICATION SIGN}|error:)")
 # uv is not at hand for whoever reads this: what can be set here says the same.
 FLAG_FOR_CERTIFICATES = re.compile(r"hint: [^;]*`--system-certs`[^;]*")
-TRUST_THE_SYSTEM = "hint: write UV_SYSTEM_CERTS=1 into the file environment of the data folder"
+TRUST_THE_SYSTEM = "hint: write UV_SYSTEM_CERTS=1 into {}"
 DRAWN = re.compile(r"[\s│├╰─▶\N{MULTIPLICATION SIGN}]+")
 
 
@@ -109,7 +110,7 @@ class Builder:
         try:
             commands = self._commands(needed, python, made)
             status, lines = self._run(commands, log, wish)
-            if status == FAILED and CACHE_AT_FAULT.search(message_in(lines)):
+            if status == FAILED and CACHE_AT_FAULT.search(message_in(lines, self._node_file)):
                 remove(made)
                 status, lines = self._run([[uv(), "cache", "clean"], *commands], log, wish)
             self._check(status, lines)
@@ -132,9 +133,8 @@ class Builder:
             raise BuildFailed(f"its packages were not installed within {self._timeout:g} s", lines)
         if status:
             killed = f"the process that does it was killed by signal {-status}"
-            raise BuildFailed(
-                f"its packages could not be installed: {message_in(lines) if status > 0 else killed}", lines
-            )
+            why = message_in(lines, self._node_file) if status > 0 else killed
+            raise BuildFailed(f"its packages could not be installed: {why}", lines)
 
     def _commands(self, needed: PackagesNeeded, python: Python, made: Path) -> list[list[str]]:
         venv = [uv(), "venv", "--no-project", "--relocatable", "--python", python.path, str(made)]
@@ -200,10 +200,11 @@ def lines_of(log: Path) -> tuple[str, ...]:
     return tuple(lines if len(lines) <= MOST_LINES else [*lines[:half], "...", *lines[-half:]])
 
 
-def message_in(lines: tuple[str, ...]) -> str:
-    """What uv says of a failure, in one line."""
+def message_in(lines: tuple[str, ...], node_file: Path) -> str:
+    """What uv says of a failure, in one line. node_file: as of Builder."""
     begins = [number for number, line in enumerate(lines) if BEGINS.match(line)]
     said = DRAWN.sub(" ", " ".join(lines[begins[0] :] if begins else lines[-5:])).strip()
-    said = said.removeprefix("error: ").replace(" cause: ", ": ").replace(" hint: ", "; hint: ")
-    said = FLAG_FOR_CERTIFICATES.sub(TRUST_THE_SYSTEM, said)
+    said = said.removeprefix("error: ").replace(" cause: ", ": ")
+    said = HINT.sub("; hint: ", said)
+    said = FLAG_FOR_CERTIFICATES.sub(lambda _: TRUST_THE_SYSTEM.format(node_file), said)
     return said[:LONGEST_ERROR] or "uv said nothing"

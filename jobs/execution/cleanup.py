@@ -12,6 +12,7 @@ import signal
 import time
 from typing import NamedTuple
 
+from jobs.execution.beginning import Beginning, NotBegunError
 from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, any_runs, end_all
 from jobs.execution.logwriter import LogWriter
 from jobs.execution.program import StartError, shell
@@ -47,10 +48,11 @@ def clean_up(wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter
     pump = Pump(log, selector)
     env = {**around.env, "ROTA_OUTCOME": how.kind, **numbers(how)}
     try:
-        pid = start_job(
-            shell(wanted.command), around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr), fork_to_exec
-        )
-    except StartError as error:
+        around = around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr)
+        beginning = Beginning(None, wanted.limit_seconds, log.notice)
+        pid = start_job(shell(wanted.command), around, fork_to_exec, beginning)
+    except (StartError, NotBegunError) as error:
+        end_all()
         log.notice(f"clean-up {error}")
         return
     finally:

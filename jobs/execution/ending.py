@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 
 from jobs.execution.tree import Process, descendants, kill_children, kill_groups, send_all
 
 KILL_AGAIN_SECONDS = (0.01, 0.05, 0.2, 1.0)  # between looks after KILL: a process may have forked before it hit
+HANG_SECONDS = 10.0  # after KILL, in the kernel: a slow disk holds a process for a moment, one that is gone for ever
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.0005, 0.05  # between looks for children that end
 LINGER_SECONDS, LINGER_MOST_SECONDS = 0.2, 2.0  # for what is left: while nothing is heard of it, and in all
 
 
@@ -30,6 +33,8 @@ class Ending:
         self._seen: set[tuple[int, int]] = set()
         self.next_at = self._kill_at
         self.refused: list[Process] = []
+        self._hanging: list[Process] = []
+        self._stuck_at = float("inf")  # since when those that are left are refused, or hang
         self.given_up = False
 
     @property
@@ -40,8 +45,13 @@ class Ending:
     @property
     def left(self) -> str:
         """What is said of those that were given up."""
-        pids = ", ".join(str(one.pid) for one in self.refused)
-        return f"; processes of another user are left: {pids}" if self.given_up else ""
+        if not self.given_up:
+            return ""
+        refused = f"; processes of another user are left: {numbers(self.refused)}" if self.refused else ""
+        if not self._hanging:
+            return refused
+        hang = "hang in the kernel, for a disk or a server that does not answer, and end when it does"
+        return f"{refused}; processes are left that {hang}: {numbers(self._hanging)}"
 
     def begin(self) -> int:
         """TERM to all; CONT too, since a stopped process takes a TERM only when it goes on. Returns how many."""
@@ -62,10 +72,22 @@ class Ending:
         found = self._look()
         self._kill(found)
         self.refused = list(send_all(found, signal.SIGKILL))
-        self.given_up = bool(found) and len(self.refused) == len(found) and now >= self._kill_at + self._grace
+        self._give_up(found, now)
         self.next_at = now + KILL_AGAIN_SECONDS[min(self._kills, len(KILL_AGAIN_SECONDS) - 1)]
         self._kills += 1
         return len(found)
+
+    def _give_up(self, found: list[Process], now: float) -> None:
+        """On what cannot be ended, after a second grace: of another user, or killed and held by the kernel, where it
+        runs no line any more.
+        """
+        self._hanging = [one for one in found if one not in self.refused and one.hangs]
+        if not found or len(self.refused) + len(self._hanging) < len(found):
+            self._stuck_at = float("inf")
+            return
+        self._stuck_at = min(self._stuck_at, now)
+        patience = max(self._grace, HANG_SECONDS) if self._hanging else 0.0
+        self.given_up = now >= max(self._kill_at + self._grace, self._stuck_at + patience)
 
     def _kill(self, found: list[Process]) -> None:
         """Beside the signal that each of them gets."""
@@ -87,25 +109,43 @@ def end_all() -> dict[int, int]:
     wait() tells it.
     """
     ended: dict[int, int] = {}
+    moved_at, pause = time.monotonic(), SHORTEST_PAUSE_SECONDS
     while True:
         found = descendants(os.getpid())
         kill_children()
         if list(send_all(found, signal.SIGKILL)):
             return ended  # of another user: not ours to end
-        options = 0  # wait for one, then take all that have ended: a look at thousands for each of them takes hours
-        while True:
-            try:
-                pid, status = os.waitpid(-1, options)
-            except ChildProcessError:
-                return ended
-            if pid == 0:
-                break
-            ended[pid], options = status, os.WNOHANG
+        before = len(ended)
+        if not take_ended(ended):
+            return ended
+        now = time.monotonic()
+        if len(ended) > before or not all(one.hangs for one in found):
+            moved_at = now
+        elif now >= moved_at + HANG_SECONDS:
+            return ended
+        time.sleep(pause)
+        pause = SHORTEST_PAUSE_SECONDS if len(ended) > before else min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def take_ended(ended: dict[int, int]) -> bool:
+    """All children that have: a look at thousands for each of them takes hours. False if none is left."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return False
+        if pid == 0:
+            return True
+        ended[pid] = status
 
 
 def any_runs() -> bool:
     """Whether any that descends from this process computes, waits for a core or for the disk at this moment."""
     return any(one.state in {"R", "D"} for one in descendants(os.getpid()))
+
+
+def numbers(found: list[Process]) -> str:
+    return ", ".join(str(one.pid) for one in found)
 
 
 def processes(count: int) -> str:

@@ -24,7 +24,7 @@ from jobs.execution.workers import Workers
 
 logger = logging.getLogger(__name__)
 
-BUILDS_AT_ONCE, LOOKS_AT_ONCE = 2, 2
+BUILDS_AT_ONCE, LOOKS_AT_ONCE, READS_AT_ONCE = 2, 2, 8
 TEND_EVERY_SECONDS = 3600.0
 TELL_EVERY_SECONDS = 60.0  # of what has been used, and by whom no longer
 FIRST_LOOK_SECONDS = 30.0  # to ask each Python what it is takes seconds on some machines, and nobody waits for it
@@ -86,6 +86,7 @@ class Environments:
         self._tell = partial(tell, self.folder)
         self._tend_at = self._tell_at = 0.0
         self._looks = Workers("environments", LOOKS_AT_ONCE)
+        self._reads = Workers("reading of scripts", READS_AT_ONCE)  # a file system may not answer
         self._tidying = Workers("tidying of environments", 1)  # takes long at times, and starts wait for the others
         self._makers = Workers("builds", BUILDS_AT_ONCE)
 
@@ -105,19 +106,29 @@ class Environments:
             build.wish.end()
         self._makers.close()
         self._looks.close()
+        self._reads.close()
         self._tidying.close()
 
     # --- asking ---
 
-    def prepare(self, name: str, read: Read, told: Callable[[], None], before: Given | None = None) -> None:
+    def prepare(
+        self,
+        name: str,
+        read: Read,
+        told: Callable[[], None],
+        before: Given | None = None,
+        *,
+        reads_file: bool = False,
+    ) -> None:
         """Make sure of what `read` says is needed, and call `told`, from another thread, when `take` knows an answer.
 
         read: called in another thread; ValueError or OSError with a sentence if it cannot be read. before: the answer
-        for the same attempt a moment ago: what could not be built then is not tried again.
+        for the same attempt a moment ago: what could not be built then is not tried again. reads_file: it may take
+        long, and keeps waiting only those of which this is said too.
         """
         with self._gate:
             asked = self._asked[name] = _Asked(told, before=before)
-        self._looks.put(partial(self._look, name, asked, read))
+        (self._reads if reads_file else self._looks).put(partial(self._look, name, asked, read))
 
     def unprepare(self, name: str) -> None:
         """Nobody waits under this name any more. A build for which nobody else does is ended."""

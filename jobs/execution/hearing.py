@@ -24,6 +24,10 @@ class Hearing:
         for fd in (notes, self._wake):
             selector.register(fd, selectors.EVENT_READ, HEARD)
 
+    @property
+    def descriptors(self) -> list[int]:
+        return [self._wake] if self._is_left else [self._notes, self._wake]
+
     def tell(self, content: bytes) -> None:
         """Nobody, if the service is gone."""
         with suppress(OSError):

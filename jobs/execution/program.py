@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import zipimport
 from typing import NamedTuple
 
 from jobs.execution.rundir import SCRIPTS
@@ -21,15 +22,19 @@ from jobs.execution.spec import Spec
 PYTHON_SCRIPT, OTHER_SCRIPT = "script.py", "script"
 CALLER = f"{__file__.rpartition('/execution/')[0]}/callables/run.py"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # before `#!` it hides that from the kernel
+ITSELF, INTERPRETED, ARCHIVE = "itself", "interpreted", "archive"
 SHELLS = ("/bin/bash", "/bin/sh")
 
 
 class Program(NamedTuple):
-    """`checked`: a file that must be readable, since whoever reads it would only say so in its own words."""
+    """`checked`: a file that must be readable, since whoever reads it would only say so in its own words. `archive`:
+    that file is one, with a script in it.
+    """
 
     file: str
     argv: list[str]
     checked: str = ""
+    archive: bool = False
 
 
 class StartError(Exception):
@@ -45,15 +50,17 @@ def explained(file: str, error: OSError) -> StartError:
     return StartError(file, f"{error.strerror} (errno {error.errno})")
 
 
-def program_of(spec: Spec, rundir_path: str) -> Program:
-    """StartError if a file that decides it cannot be read."""
+def program_of(spec: Spec, rundir_path: str, form: str) -> Program:
+    """`form`: of the file, for a script_path; see `form_of`. Asks nothing of file systems but the data folder's."""
     if spec.kind == "command":
         return shell(spec.body)
     if spec.kind == "script":
         path = f"{rundir_path}/{SCRIPTS}/{spec.body}"
         return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else executed(path)
     if spec.kind == "script_path":
-        return interpreted(spec, spec.body) if needs_interpreter(spec.body) else Program(spec.body, [spec.body])
+        if form == ITSELF:
+            return Program(spec.body, [spec.body])
+        return interpreted(spec, spec.body)._replace(archive=form == ARCHIVE)
     if spec.kind == "callable":
         return Program(spec.interpreter, [spec.interpreter, CALLER, spec.body], CALLER)
     raise StartError(spec.kind, "is no kind of job; expected script, script_path, command or callable")
@@ -78,8 +85,26 @@ def forbids_programs(path: str) -> bool:
     return bool(os.statvfs(path).f_flag & os.ST_NOEXEC)
 
 
-def needs_interpreter(path: str) -> bool:
-    return path.endswith(".py") and not (os.access(path, os.X_OK) and first_line(path).startswith(b"#!"))
+def form_of(path: str) -> str:
+    """How the script file at `path` is run. Reads it, and may wait as long as its file system does. StartError if it
+    cannot be read.
+    """
+    if os.access(path, os.X_OK) and first_line(path).startswith(b"#!"):
+        return ITSELF
+    return ARCHIVE if is_archive(path) else INTERPRETED
+
+
+def likely_form(path: str) -> str:
+    """Without a look."""
+    return INTERPRETED if path.endswith(".py") else ITSELF
+
+
+def is_archive(path: str) -> bool:
+    try:
+        zipimport.zipimporter(path)
+    except zipimport.ZipImportError:
+        return False
+    return True
 
 
 def script_file(text: str) -> str:

@@ -12,9 +12,11 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, NoReturn
 
+from jobs.execution.beginning import Beginning
 from jobs.execution.limits import LIBC, Limits, take_on
 from jobs.execution.program import Program, StartError, check_readable, explain_exec, explained
 
@@ -23,7 +25,7 @@ ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 OOM_SCORE = b"-500"
 BUSY_SECONDS = 1.0
-
+ANSWER = b"\0"  # begins one, and no error: that begins with a file's name
 
 Become = Callable[[Program, Mapping[str, str]], None]
 
@@ -65,23 +67,75 @@ def fork_to_exec(become: Callable[[Become], object]) -> int:
     return pid
 
 
-def start_job(program: Program, around: Surroundings, fork: Callable[[Callable[[Become], object]], int]) -> int:
-    """Process id of the job, which has begun when this returns. StartError if it could not be.
+def start_job(
+    program: Program, around: Surroundings, fork: Callable[[Callable[[Become], object]], int], beginning: Beginning
+) -> int:
+    """Process id of the job, which has begun when this returns. StartError if it could not be, NotBegunError if it
+    was waited for long enough.
 
     fork: makes a process and has it become the job, by what it passes: `fork_to_exec`, or warm.py's.
     """
     told, tell = os.pipe2(os.O_CLOEXEC)
     try:
-        pid = fork(partial(become_job, program, around, os.getpid(), tell))
+        try:
+            pid = fork(partial(become_job, program, around, os.getpid(), tell))
+        finally:
+            os.close(tell)
+        error = beginning.read(pid, told, partial(waits_for, program, around))
     finally:
-        os.close(tell)
-    with os.fdopen(told, "rb") as pipe:
-        error = pipe.read()
+        os.close(told)
     if error:
         os.waitpid(pid, 0)
-        file, reason = error.decode("utf-8", "surrogateescape").split("\0")
-        raise StartError(file, reason)
+        raise start_error(error)
     return pid
+
+
+def waits_for(program: Program, around: Surroundings, pid: int) -> str:
+    """What process `pid`, which has not become the job yet, most likely asks for: until it has its directory, that."""
+    with suppress(OSError):
+        if os.readlink(f"/proc/{pid}/cwd") == os.readlink("/proc/self/cwd"):  # noqa: PTH115 pathlib costs start-up
+            return f"working directory {around.directory}"
+    return program.checked or program.file
+
+
+def ask_of_file(path: str, question: Callable[[], str], beginning: Beginning) -> str:
+    """The answer to what is asked of the file system of `path`, by a process apart. StartError if that raises one,
+    NotBegunError as above.
+    """
+    told, tell = os.pipe2(os.O_CLOEXEC)
+    try:
+        runner, pid = os.getpid(), os.fork()
+        if pid == 0:
+            answer(question, runner, tell)
+        os.close(tell)
+        said = beginning.read(pid, told, lambda _pid: path)
+    finally:
+        os.close(told)
+    os.waitpid(pid, 0)
+    if said[:1] != ANSWER:
+        raise start_error(said or f"{path}\0whoever was to look at it has ended".encode())
+    return said[1:].decode()
+
+
+def answer(question: Callable[[], str], runner: int, tell: int) -> NoReturn:
+    try:
+        die_with(runner)
+        default_signals()
+        close_all_but(tell)
+        os.write(tell, ANSWER + question().encode())
+    except StartError as error:
+        os.write(tell, words_of(error))
+    finally:
+        os._exit(0)
+
+
+def words_of(error: StartError) -> bytes:
+    return f"{error.file}\0{error.reason}".encode("utf-8", "surrogateescape")
+
+
+def start_error(words: bytes) -> StartError:
+    file, reason = words.decode("utf-8", "surrogateescape").split("\0")
+    return StartError(file, reason)
 
 
 def become_job(program: Program, around: Surroundings, runner: int, tell: int, then: Become) -> None:
@@ -101,7 +155,7 @@ def become_job(program: Program, around: Surroundings, runner: int, tell: int, t
             check_readable(program.checked)
         return then(program, around.env)
     except StartError as error:
-        os.write(tell, f"{error.file}\0{error.reason}".encode("utf-8", "surrogateescape"))
+        os.write(tell, words_of(error))
     except BaseException as error:  # noqa: BLE001 whatever it is, it must not go on as a second runner
         os.write(tell, f"{program.file}\0{type(error).__name__}: {error}".encode("utf-8", "surrogateescape"))
     os._exit(127)

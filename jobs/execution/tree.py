@@ -32,9 +32,23 @@ class Process(NamedTuple):
         """Also with a first thread that has ended, which looks like a zombie, while others run on."""
         return self.state not in {"Z", "X"} or self.threads > 1
 
+    @property
+    def hangs(self) -> bool:
+        """Whether a thread of it waits in the kernel (state D): there not even KILL ends it, if it is for a disk or a
+        server that does not answer.
+        """
+        if self.threads == 1:
+            return self.state == "D"
+        threads = (in_words(int(task), read_proc(self.pid, f"task/{task}/stat")) for task in tasks(self.pid))
+        return any(one.state == "D" for one in threads if one)
+
 
 def process(pid: int) -> Process | None:
-    content = read_proc(pid, "stat")
+    return in_words(pid, read_proc(pid, "stat"))
+
+
+def in_words(pid: int, content: bytes) -> Process | None:
+    """What the kernel says of a process or a thread."""
     if not content:
         return None
     # The name in brackets may hold spaces and brackets itself: what follows its last one is made of words.

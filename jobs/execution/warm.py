@@ -31,7 +31,6 @@ import errno
 import os
 import signal
 import sys
-import zipimport
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -84,7 +83,7 @@ def why_cold(spec: Spec, program: Program, env: Mapping[str, str]) -> str:
         return "its memory limit is small, and a warm start begins with memory that it shares"
     if sum(len(name) + len(value) for name, value in env.items()) > LARGE:
         return "its environment is large"
-    return "it is an archive" if is_archive(program.checked) else ""
+    return "it is an archive" if program.archive else ""
 
 
 def why_not_called(spec: Spec) -> str:
@@ -100,14 +99,6 @@ def why_not_called(spec: Spec) -> str:
     if 0 < spec.memory_limit_bytes < SMALL_BYTES:
         return "its memory limit is small, and a warm start begins with memory that it shares"
     return ""
-
-
-def is_archive(path: str) -> bool:
-    try:
-        zipimport.zipimporter(path)
-    except zipimport.ZipImportError:
-        return False
-    return True
 
 
 # --- The fork ---

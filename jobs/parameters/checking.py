@@ -14,10 +14,10 @@ from jsonschema.validators import extend
 
 from jobs.core.texts import fault_of, shown, texts_in
 from jobs.execution.masking import SECRET_NAME
+from jobs.parameters.expected import expected_of
 from jobs.parameters.faults import Fault
 from jobs.parameters.formats import FORMATS
 from jobs.parameters.patterns import LONGEST_MATCHED, matches
-from jobs.parameters.words import expected_of
 
 DEEPEST_VALUE = 32
 LARGEST_NUMBER = 2**63

@@ -16,10 +16,10 @@ from jobs.core.near import did_you_mean
 from jobs.core.texts import UNPRINTABLE, shown
 from jobs.execution.parameters import variable_of
 from jobs.parameters.checking import fault_of_value, json_bytes, unstorable
+from jobs.parameters.expected import TYPES
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.formats import FORMATS
 from jobs.parameters.patterns import fault_of_pattern
-from jobs.parameters.words import TYPES
 
 MOST_PARAMETERS = 100
 LONGEST_NAME = 100

@@ -12,9 +12,9 @@ from functools import reduce
 from typing import Annotated, Any, Literal, Union
 
 from jobs.parameters import bounds
+from jobs.parameters.expected import types_of
 from jobs.parameters.faults import InvalidParameters
 from jobs.parameters.schema import check_schema
-from jobs.parameters.words import types_of
 
 CONTEXT = "context"  # a first parameter of this name is given the run's context, and is none of its parameters
 PLAIN: dict[Any, dict[str, Any]] = {

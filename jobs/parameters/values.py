@@ -8,9 +8,9 @@ from typing import Any
 from jobs.core.texts import UNPRINTABLE, shown
 from jobs.execution.parameters import variable_of
 from jobs.parameters.checking import fault_of_value, json_bytes, refusal
+from jobs.parameters.expected import expected_of, types_of
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.schema import LONGEST_NAME, MOST_PARAMETERS, properties_of
-from jobs.parameters.words import expected_of, types_of
 
 LARGEST_VALUES = 1_000_000  # bytes of the JSON of all together
 

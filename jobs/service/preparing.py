@@ -43,7 +43,7 @@ class Preparing:
             # Where it is another by now, the engine will be told of the edit, and ask for that.
             if declared is not None and declared.name == one.key:
                 told = partial(self._mailbox.put, Prepared(one.key))
-                self._environments.prepare(one.key, declared.read, told)
+                self._environments.prepare(one.key, declared.read, told, reads_file=bool(declared.path))
 
     def launch(self, launch: Launch) -> None:
         """Start it in its environment. What a file says is read at the start, though it has been read before."""
@@ -58,7 +58,8 @@ class Preparing:
             with self._gate:
                 self._looking[launch.token] = launch, given
             name = _name(launch.token)
-            self._environments.prepare(name, declared.read, partial(self._looked, launch.token), given)
+            told = partial(self._looked, launch.token)
+            self._environments.prepare(name, declared.read, told, given, reads_file=bool(declared.path))
 
     def cancel(self, ref: AttemptRef) -> bool:
         """Whether it had not been launched yet, and is not launched any more."""

@@ -11,6 +11,7 @@ from jobs.actions import create_job
 from jobs.actions.answers import ActionError
 from jobs.core.states import Status
 from jobs.models import Event, Instance, Job, Node
+from tests.waiting import DEADLINE_SECONDS
 
 NOW = datetime(2026, 5, 4, 12, 0, 30, tzinfo=UTC)
 HOURLY = {"schedule_type": "cron", "schedule_expression": "0 * * * *"}
@@ -63,5 +64,5 @@ def at_once(*actions: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(DEADLINE_SECONDS)
     return answers

@@ -27,6 +27,16 @@ def test_line_ends_of_other_systems_do_not_matter():
     assert script_block(BLOCK.replace("\n", "\r\n")) == script_block(BLOCK)
 
 
+def test_a_byte_order_mark_does_not_hide_the_block():
+    """Its packages were missing, and nothing said why."""
+    assert script_block('\ufeff# /// script\n# dependencies = ["tiny"]\n# ///\n').requirements == ("tiny",)
+
+
+def test_spellings_of_one_name_share_an_environment():
+    assert needed("", ["Ruamel_Yaml[Jinja2]>=0.18"]) == needed("", ["ruamel.yaml[Jinja2]>=0.18"])
+    assert needed("", ["tiny==1.0", "Tiny==1.0"]).requirements == ("tiny==1.0",)
+
+
 def test_a_script_without_a_block_says_nothing():
     assert script_block("print('# /// script')\n") is None
 

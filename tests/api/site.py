@@ -8,6 +8,8 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.test import Client
 from django.test.testcases import LiveServerThread
 
+from tests.waiting import DEADLINE_SECONDS
+
 
 @pytest.fixture
 def site(transactional_db: None) -> Iterator[str]:
@@ -15,7 +17,7 @@ def site(transactional_db: None) -> Iterator[str]:
     server = LiveServerThread("127.0.0.1", StaticFilesHandler)
     server.daemon = True
     server.start()
-    assert server.is_ready.wait(30)
+    assert server.is_ready.wait(DEADLINE_SECONDS)
     yield f"http://127.0.0.1:{server.port}"
     server.terminate()
 

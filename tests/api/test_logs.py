@@ -133,6 +133,18 @@ def test_lines_never_reach_over_a_gap(api):
     assert api.get(f"instances/{number}/log?line=600&lines=1").content == b"%07d\n" % (after // 8)
 
 
+@pytest.mark.parametrize("asked", ["line=1", "lines=2", "start=3", "start=0", "limit=5", "search=first"])
+def test_range_beside_another_part_is_refused(api, address, problem, asked):
+    told = problem(api.get(f"{address}?{asked}", headers={"Range": "bytes=0-4"}), 422)
+    assert "and Range ask for different parts of the log; give one of them." in told["detail"]
+    assert told["errors"][0]["field"] == "Range"
+
+
+@pytest.mark.parametrize("headers", [{"Range": "lines=0-4"}, {"Range": "bytes=0-4", "If-Range": '"x"'}])
+def test_range_that_is_not_answered_stands_in_no_way(api, address, headers):
+    assert api.get(f"{address}?line=3", headers=headers).content == TEXT[19:]
+
+
 @pytest.mark.parametrize("asked", ["line=1&start=1", "search=x&line=1", "lines=1&limit=5", "search=x&start=0"])
 def test_parts_are_asked_for_in_one_way(api, address, problem, asked):
     problem(api.get(f"{address}?{asked}"), 422)

@@ -15,7 +15,7 @@ from tests.waiting import until
 __all__ = ["site"]
 
 DESK = {"viewport": {"width": 1280, "height": 800}}
-SLEEP = "import time; print('up', flush=True); time.sleep(60)"
+SLEEP = "import time; print('up', flush=True); time.sleep(600)"
 
 
 @pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
@@ -172,7 +172,7 @@ def test_next_attempt_that_prints_nothing_shows_nothing(service, signed_in):
     page = signed_in
     script = (
         "import pathlib, sys, time\nseen = pathlib.Path(sys.argv[0]).parents[2] / 'seen'\n"
-        "if not seen.exists():\n    seen.touch(); print('at first', flush=True); sys.exit(1)\ntime.sleep(60)\n"
+        "if not seen.exists():\n    seen.touch(); print('at first', flush=True); sys.exit(1)\ntime.sleep(600)\n"
     )
     number = service.submit(script, max_retries=1, retry_delay_seconds=1)
     live(service, page, f"/instances/{number}/")

@@ -22,11 +22,11 @@ def tab_to(page, selector, key="Tab"):
 
 def hold_up(service, count=3):
     """Runs that keep both cores busy, and some that wait behind them; oldest first."""
-    ids = [service.submit("import time; time.sleep(60)", f"holder {number}") for number in range(2)]
+    ids = [service.submit("import time; time.sleep(600)", f"holder {number}") for number in range(2)]
     for one in ids:
         service.until(one, "running")
     # The first of them may start on a virtual slot; it stays there.
-    return ids + [service.submit("import time; time.sleep(60)", f"waits {number}") for number in range(count)]
+    return ids + [service.submit("import time; time.sleep(600)", f"waits {number}") for number in range(count)]
 
 
 def test_keyboard_alone_filters(service, signed_in):
@@ -108,7 +108,7 @@ def test_phone_acts_on_a_selection(service, signed_in):
 
 def test_rows_change_without_a_reload(service, signed_in):
     page = signed_in
-    running = service.submit("import time; time.sleep(60)", "changes")
+    running = service.submit("import time; time.sleep(600)", "changes")
     service.until(running, "running")
     open_list(service, page)
     later = service.submit("print(1)", "comes above")

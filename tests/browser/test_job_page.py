@@ -54,7 +54,7 @@ def test_bar_leads_to_its_run(service, signed_in):
     signed_in.locator(".strip.wide a").click()
     signed_in.wait_for_url(f"**/instances/{run_id}/")
     signed_in.go_back()
-    signed_in.get_by_text("These runs as text").press("Enter")
+    signed_in.get_by_text("These instances as text").press("Enter")
     signed_in.locator(".trend-text").get_by_role("link", name=f"#{run_id}").press("Enter")
     signed_in.wait_for_url(f"**/instances/{run_id}/")
 
@@ -63,7 +63,7 @@ def test_open_text_of_runs_stays_open_as_runs_come(service, signed_in):
     job_id = make()
     run(service, job_id)
     open_job(service, signed_in, job_id)
-    signed_in.get_by_text("These runs as text").click()
+    signed_in.get_by_text("These instances as text").click()
     run(service, job_id)
     signed_in.get_by_text("2 of 2 succeeded").wait_for()
     assert signed_in.locator(".trend-text li").count() == 2
@@ -92,7 +92,7 @@ def test_pause_resume_and_run_by_keyboard(service, signed_in):
 
 
 def test_delete_asks_about_what_is_live(service, signed_in):
-    job_id = make(name="long", script_content="import time\ntime.sleep(60)\n")
+    job_id = make(name="long", script_content="import time\ntime.sleep(600)\n")
     actions.pause_job(job_id, actor="bob", now=timezone.now())
     actions.run_job(job_id, actor="bob", now=timezone.now())
     open_job(service, signed_in, job_id)

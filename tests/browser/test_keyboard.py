@@ -56,7 +56,7 @@ def test_keyboard_alone_finds_a_job_and_pauses_it(service, signed_in):
 
 
 def test_button_does_not_become_another_under_the_keyboard(service, signed_in):
-    page, number = signed_in, service.submit("import time; time.sleep(60)", "sleeper")
+    page, number = signed_in, service.submit("import time; time.sleep(600)", "sleeper")
     service.until(number, "running")
     page.goto(f"{service.address}/instances/{number}/")
     page.locator("#connection", has_text="live").wait_for()

@@ -22,8 +22,9 @@ def test_thread_that_ends_at_last_is_a_success(shared, free):
 
 
 def test_blocker_past_its_time_limit_costs_its_host(alone, free):
-    ref = alone.waits("async_blocks", free, grace=0.1, timeout_seconds=1)
+    alone.outcome(alone.run("async_ends", how="value"))
     [host] = alone.hosts
+    ref = alone.run("async_blocks", path=str(free), grace=0.1, timeout_seconds=1)
     assert alone.outcome(ref).kind == "timeout"
     assert "its host process was killed, since it went on for its grace of 0.1 s" in alone.outcome(ref).error
     assert not is_alive(host)
@@ -58,7 +59,10 @@ def test_killed_service_takes_its_callables_with_it(tmp_path, free):
     hosts = {one.pid for one in hostprocess.marked(f"{folder}#")}
     service.kill()
     node = HostingNode(folder)
-    assert [node.executor.recover(ref).outcome.kind for ref in refs.values()] == ["lost"] * 3
+    ends = [
+        node.executor.recover(ref).outcome or node.outcome(ref) for ref in refs.values()
+    ]  # later, if some were left
+    assert [end.kind for end in ends] == ["lost"] * 3
     assert len(hosts) >= 3
-    assert not any(is_alive(pid) for pid in hosts)
+    until(lambda: not any(is_alive(pid) for pid in hosts))
     node.end()

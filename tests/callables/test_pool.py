@@ -25,11 +25,11 @@ def test_worker_that_the_machine_refuses_keeps_no_descriptor(monkeypatch, refuse
     monkeypatch.setattr(os, name, refuse)
     with pytest.raises(OSError, match="no more"):
         fork(0)
-    assert descriptors() == before
+    assert descriptors() <= before
 
 
 def descriptors():
-    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+    return {path.name for path in Path("/proc/self/fd").iterdir()}
 
 
 def worker_of(node, ref):

@@ -74,6 +74,36 @@ def test_edit_of_another_is_shown_and_not_undone(visitor):
     assert (stored["timezone"], stored["holidays"]) == ("UTC", ["2026-12-25"])
 
 
+def test_deleted_calendar_gives_back_what_was_typed(visitor):
+    calendar = make_calendar(visitor)
+    mine = shown(visitor, calendar) | {"holidays": "2026-12-25"}
+    actions.delete_calendar(calendar.pk, actor="bob", now=timezone.now())
+    response = visitor.post(f"/calendars/{calendar.pk}/", mine)
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "was deleted meanwhile" in page
+    assert "2026-12-25</textarea>" in page
+    assert 'action="/calendars/new/"' in page
+
+
+def test_calendar_changed_and_deleted_within_one_save_is_gone(visitor, monkeypatch):
+    calendar = make_calendar(visitor)
+    mine = shown(visitor, calendar) | {"holidays": "2026-12-25"}
+    change = actions.change_calendar
+
+    def late(calendar_id, *args, **kwargs):
+        try:
+            change(calendar_id, {"timezone": "UTC"}, actor="bob", now=timezone.now())
+            return change(calendar_id, *args, **kwargs)
+        finally:
+            actions.delete_calendar(calendar_id, actor="bob", now=timezone.now())
+
+    monkeypatch.setattr(actions, "change_calendar", late)
+    response = visitor.post(f"/calendars/{calendar.pk}/", mine)
+    assert response.status_code == 404
+    assert "was deleted meanwhile" in response.content.decode()
+
+
 @pytest.mark.parametrize(("action", "said"), [("skip", ", skipped"), ("move", ", moved to")])
 def test_page_says_what_it_does_next(visitor, action, said):
     calendar = make_calendar(visitor)

@@ -93,7 +93,7 @@ def test_one_that_is_gone_is_said_and_kept(visitor, callables, monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
     html = page(visitor, f"/jobs/{job.pk}/edit/")
     assert f'<option value="{job.body}" selected>{job.body} (gone)</option>' in html
-    assert "Each run fails: there is no callable" in page(visitor, f"/jobs/{job.pk}/")
+    assert "Each instance fails: there is no callable" in page(visitor, f"/jobs/{job.pk}/")
     assert edited(visitor, job, description="old").status_code == 302
     job.refresh_from_db()
     assert (job.description, job.body) == ("old", callables["async"])

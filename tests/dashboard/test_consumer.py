@@ -7,6 +7,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from dashboard.consumers import NOT_LOGGED_IN, UNREADABLE, LiveConsumer, Pace
 from dashboard.live.relay import relay
+from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,7 +24,7 @@ class Ann:
 async def opened(user):
     socket = WebsocketCommunicator(LiveConsumer.as_asgi(), "/ws/live")
     socket.scope |= {"user": user, "session": Session()}
-    assert (await socket.connect())[0]
+    assert (await socket.connect(DEADLINE_SECONDS))[0]
     return socket
 
 
@@ -31,25 +32,25 @@ async def opened(user):
 async def socket():
     socket = await opened(Ann())
     yield socket
-    await socket.disconnect()
+    await socket.disconnect(timeout=DEADLINE_SECONDS)
     hub = relay()
     hub.committed()
     if hub._task:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             await hub._task
     hub._thread.shutdown()
 
 
 async def test_stranger_is_told_to_sign_in():
     socket = await opened(AnonymousUser())
-    assert await socket.receive_output() == {"type": "websocket.close", "code": NOT_LOGGED_IN}
+    assert await socket.receive_output(DEADLINE_SECONDS) == {"type": "websocket.close", "code": NOT_LOGGED_IN}
 
 
 async def test_watched_topic_is_sent_and_acknowledged(socket):
     await socket.send_json_to({"watch": {"overview": {"board": "", "version": 0}}})
-    assert (await socket.receive_json_from(10))["topic"] == "overview"
+    assert (await socket.receive_json_from(DEADLINE_SECONDS))["topic"] == "overview"
     await socket.send_json_to({"ack": True})
-    assert (await socket.receive_json_from(10))["kind"] == "tick"
+    assert (await socket.receive_json_from(DEADLINE_SECONDS))["kind"] == "tick"
 
 
 @pytest.mark.parametrize(
@@ -72,12 +73,12 @@ async def test_watched_topic_is_sent_and_acknowledged(socket):
 )
 async def test_message_of_no_page_closes_the_socket(socket, message):
     await socket.send_to(text_data=message)
-    assert (await socket.receive_output(5))["code"] == UNREADABLE
+    assert (await socket.receive_output(DEADLINE_SECONDS))["code"] == UNREADABLE
 
 
 async def test_bytes_close_the_socket(socket):
     await socket.send_to(bytes_data=b"\x00")
-    assert (await socket.receive_output(5))["code"] == UNREADABLE
+    assert (await socket.receive_output(DEADLINE_SECONDS))["code"] == UNREADABLE
 
 
 def test_pace_counts_each_second_anew():

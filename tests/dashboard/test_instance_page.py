@@ -218,7 +218,7 @@ def test_buttons_say_what_they_will_do(visitor, running):
     assert "it will not be tried again" in html(visitor, make_waiting(make_job("third"), "retrying"))
     shown = html(visitor, end(running))
     assert f'formaction="/jobs/{running.job_id}/run/"' in shown
-    assert "Run again: a new run of the job, as it is defined now." in shown
+    assert "Run again: a new instance of the job, as it is defined now." in shown
 
 
 def test_deleted_instance_is_told_to_a_page_that_shows_it(visitor, running):

@@ -114,7 +114,7 @@ def test_strip_shows_the_last_ten_oldest_first():
     row = listed()[1]
     assert [bar.run.instance_id for bar in row.strip.bars] == [instance.pk for instance in made[-STRIP:]]
     assert row.strip.bars[-1].y == 0
-    assert row.strip.said.startswith("Last 10 runs, newest first: failed 11 s, success 10 s")
+    assert row.strip.said.startswith("Last 10 instances, newest first: failed 11 s, success 10 s")
 
 
 def test_few_runs_stand_at_the_right():

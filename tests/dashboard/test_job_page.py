@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from dashboard.jobsearch import search_of
 from dashboard.presentation.jobs import read_job
+from dashboard.presentation.jobuse import TREND
 from dashboard.presentation.rows import html_of
 from jobs.models import Node, Schedule
 from jobs.store.schedules import unschedule
@@ -43,10 +44,10 @@ def test_use_is_set_against_what_is_asked(visitor):
     for cpu in (12.0, 8.0, 3.0, 2.0, 1.0):
         ran(job, cpu=cpu, peak_memory_bytes=int(cpu) * MEGABYTE)
     needs = row(job, "needs")
-    assert needs.cores_sentence == "asks 4 cores, used 1.2 at most in 5 runs"
+    assert needs.cores_sentence == "asks 4 cores, used 1.2 at most in 5 attempts"
     assert needs.advice == "2 cores would do, and others could start sooner"
     assert (needs.peak_words, needs.over_memory) == ("12.0 MB", False)
-    assert "asks 4 cores, used 1.2 at most in 5 runs" in html(visitor, job)
+    assert "asks 4 cores, used 1.2 at most in 5 attempts" in html(visitor, job)
 
 
 def test_few_or_short_runs_advise_nothing():
@@ -55,7 +56,7 @@ def test_few_or_short_runs_advise_nothing():
     assert row(job, "needs").cores_sentence == ""
     ran(job, cpu=1.0, peak_memory_bytes=2 * MEGABYTE)
     needs = row(job, "needs")
-    assert needs.cores_sentence == "asks 4 cores, used 0.1 at most in its one run"
+    assert needs.cores_sentence == "asks 4 cores, used 0.1 at most in its one attempt"
     assert (needs.advice, needs.over_memory) == ("", True)
 
 
@@ -69,7 +70,7 @@ def test_trend_tells_how_runs_went(visitor):
     assert (trend.runs, trend.good, trend.ended, trend.usual, trend.longest) == (5, 3, 4, 3.0, 30.0)
     page = html(visitor, job)
     assert "3 of 4 succeeded" in page
-    assert 'aria-label="Last 5 runs, newest first: queued, failed 4.0 s, success 30 s' in page
+    assert 'aria-label="Last 5 instances, newest first: queued, failed 4.0 s, success 30 s' in page
     assert "style=" not in page
 
 
@@ -124,7 +125,7 @@ def test_bars_lead_to_their_runs(visitor):
         f'<a href="/instances/{run.pk}/" tabindex="-1" aria-hidden="true" data-tone="bad"><title>#{run.pk} failed'
         in page
     )
-    assert "These runs as text" in page
+    assert "These instances as text" in page
 
 
 def test_usual_duration_is_drawn_among_the_bars():
@@ -176,7 +177,7 @@ def test_quiet_trouble_is_said_on_its_page(visitor):
         ran(job, "failed")
     page = html(visitor, job)
     assert "Skipped 3 times in a row" in page
-    assert "Its last 2 runs failed." in page
+    assert "Its last 2 instances failed." in page
 
 
 def test_variables_are_named_and_masked(visitor):
@@ -188,6 +189,21 @@ def test_variables_are_named_and_masked(visitor):
 def test_naughty_script_is_shown_as_it_is(visitor):
     page = html(visitor, make_job(NAUGHTY, body=NAUGHTY, description=NAUGHTY, tags=[NAUGHTY]))
     assert "<img" not in page
+
+
+@pytest.mark.parametrize("status", ["pending", "queued", "retrying"])
+def test_cancel_waiting_is_offered_while_something_waits(visitor, status):
+    job = make_job()
+    ran(job)
+    assert "Cancel waiting" not in html(visitor, job)
+    waiting = make_waiting(job, status)
+    assert "Cancel waiting" in html(visitor, job)
+    for _ in range(TREND + 1):
+        ran(job)
+    assert "Cancel waiting" in html(visitor, job)
+    end(waiting, "cancelled")
+    make_running(job, Node.objects.get())
+    assert "Cancel waiting" not in html(visitor, job)
 
 
 def test_queries_do_not_grow_with_runs(visitor):
@@ -206,8 +222,8 @@ def test_queries_do_not_grow_with_runs(visitor):
 def test_job_tells_how_long_its_own_runs_are_kept(visitor):
     job = make_job(keep_days=3, keep_failed_days=0, keep_instances=5000)
     assert row(job, "needs").kept == ("successes for 3 days", "others for ever", "the newest 5,000")
-    assert "<dt>Runs are kept</dt>" in html(visitor, job)
-    assert "<dt>Runs are kept</dt>" not in html(visitor, make_job("plain"))
+    assert "<dt>Instances are kept</dt>" in html(visitor, job)
+    assert "<dt>Instances are kept</dt>" not in html(visitor, make_job("plain"))
 
 
 def test_job_without_a_schedule_does_not_wait_for_it(visitor):

@@ -11,6 +11,7 @@ from dashboard.once import once
 from jobs.execution.environment import PATH
 from jobs.models import Instance, Job
 from tests.dashboard.places import NAUGHTY, make_node
+from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.django_db
 
@@ -123,7 +124,7 @@ def test_two_clicks_at_once_are_done_once():
     def click(_):
         request = RequestFactory().post("/", {"form_mark": "both"})
         request.user = User()
-        gate.wait(10)
+        gate.wait(DEADLINE_SECONDS)
         return once(request, act).status_code
 
     with ThreadPoolExecutor(2) as pool:

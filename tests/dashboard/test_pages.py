@@ -229,9 +229,9 @@ def test_node_tells_what_its_runs_take(visitor, settings):
     )
     keeping.write(settings.DATA_DIR, kept)
     shown = text(visitor, f"/nodes/{node.pk}/")
-    assert "Ended runs take 5.0 MB at most" in shown
-    assert "Last removed 1,200 runs, 1.0 MB" in shown
-    assert "Ended runs take" not in text(visitor, f"/nodes/{make_node('other').pk}/")
+    assert "Ended instances take 5.0 MB at most" in shown
+    assert "Last removed 1,200 instances, 1.0 MB" in shown
+    assert "Ended instances take" not in text(visitor, f"/nodes/{make_node('other').pk}/")
 
 
 def test_facts_tell_what_was_measured(visitor):

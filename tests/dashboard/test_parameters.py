@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 from django.views.debug import SafeExceptionReporterFilter
 
 from dashboard.parameterforms import posted_values
-from dashboard.presentation.parameters import PREFIX, parameter_fields
+from dashboard.presentation.parameters import PREFIX, in_words, parameter_fields
 from jobs import actions
 from jobs.actions import Problem
 from jobs.execution.masking import MASK
@@ -106,6 +108,29 @@ def test_run_page_shows_fields_and_runs(visitor, load):
     row = Instance.objects.get()
     assert answer.url == reverse("instance", args=[row.pk])
     assert row.parameter_values == {"table": "orders", "limit": 4, "password": "hush"}
+
+
+def labels(page):
+    found = re.findall(r"<label for=\"p-\d+\">(.*?)</label>", page)
+    return {re.sub(r"<[^>]*>", "", label).split()[0]: re.sub(r"<[^>]*>", "", label) for label in found}
+
+
+def test_required_parameters_are_marked_for_all_readers(visitor, load):
+    page = visitor.get(reverse("run-with", args=[load.pk])).content.decode()
+    marked = {name for name, label in labels(page).items() if label.endswith("required")}
+    assert marked == {"Table"}
+    required = re.findall(r'name="parameter:(\w+)"[^>]* aria-required="true"', page)
+    assert required == ["table"]
+    shown = {one.name: one.required for one in in_words(load)}
+    assert {name for name, required in shown.items() if required} == {"table"}
+    job = visitor.get(reverse("job", args=[load.pk])).content.decode()
+    assert '<code><bdi>table</bdi></code> <span class="required">required</span>' in job
+    assert job.count('class="required"') == 1
+
+
+def test_value_of_the_job_takes_the_mark_away(load):
+    load.parameter_values = {"table": "orders"}
+    assert not any(one.required for one in in_words(load))
 
 
 def test_refused_run_keeps_what_was_typed(visitor, load):

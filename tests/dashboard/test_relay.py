@@ -14,6 +14,7 @@ from dashboard.live.visitors import Visitor
 from jobs.telemetry.cores import CoreLoad, CoreTimes
 from tests.dashboard.outputs import printed
 from tests.dashboard.places import make_job, make_node, make_running, make_waiting, tell
+from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NEW = ("", 0)
@@ -183,7 +184,7 @@ async def test_failing_reader_is_tried_again_and_says_nothing(relay, socket, mon
 async def test_relay_wakes_by_a_commit_of_this_process(socket):
     relay = Relay()
     relay.watch(socket, {"overview": NEW})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE_SECONDS):
         await socket.sent.wait()
         socket.sent.clear()
         relay.answered(socket)

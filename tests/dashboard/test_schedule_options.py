@@ -141,7 +141,7 @@ def test_page_of_a_job_lists_fires_without_a_run(visitor):
     with transaction.atomic():
         record([NewEvent(timezone.now(), "schedule.skipped", job.pk, actor="node:a", data=data)])
     page = visitor.get(f"/jobs/{job.pk}/").content.decode()
-    assert "Fires that made no run" in page
+    assert "Fires that made no instance" in page
     assert "and 2 more" in page
     assert NAUGHTY not in page
 
@@ -149,7 +149,7 @@ def test_page_of_a_job_lists_fires_without_a_run(visitor):
 def test_delay_under_way_says_that_its_next_follows(visitor):
     job = make(schedule_type="fixed_delay", schedule_expression="15m", first_at_once=True)
     page = visitor.get(f"/jobs/{job.pk}/").content.decode()
-    assert "follows from the end of the run that is under way" in page
+    assert "follows from the end of the instance that is under way" in page
 
 
 def test_schedules_page_has_calendars_in_words(visitor):

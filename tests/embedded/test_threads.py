@@ -172,8 +172,8 @@ def test_many_threads_may_do_everything_at_once(live):
     for thread in threads:
         thread.join()
     assert errors == []
-    assert live.join(timeout_seconds=60)
-    assert live._driver.engine.known.instances == {}
+    assert live.join(timeout_seconds=WAIT)
+    until(lambda: live._driver.engine.known.instances == {})
 
 
 # --- processes that die ---
@@ -187,7 +187,7 @@ def test_a_crash_fails_that_job_only(live, fn, words):
     bad = live.submit(CpuBoundJob(fn, retry=NO_RETRY))
     good = live.submit(CpuBoundJob(square, (6,)))
     after = live.submit(CpuBoundJob(square, (7,)), depends_on=[good])
-    assert live.join(timeout_seconds=60)
+    assert live.join(timeout_seconds=WAIT)
     assert (bad.status, good.value, after.value) == (Status.FAILED, 36, 49)
     assert words in bad.error
 
@@ -195,7 +195,7 @@ def test_a_crash_fails_that_job_only(live, fn, words):
 def test_a_worker_is_used_again_and_replaced_when_killed(live):
     def run_pid():
         handle = live.submit(CpuBoundJob(pid))
-        assert live.join(handle, timeout_seconds=60)
+        assert live.join(handle, timeout_seconds=WAIT)
         return handle.value
 
     first = run_pid()
@@ -210,7 +210,7 @@ def test_a_cancelled_process_is_killed(live):
     until(lambda: handle.status is Status.RUNNING and live._executors.get("process"))
     (worker,) = until(live._executors["process"].pids)
     assert live.cancel(handle)
-    assert live.join(handle, timeout_seconds=60)
+    assert live.join(handle, timeout_seconds=WAIT)
     assert (handle.status, handle.abandoned) == (Status.CANCELLED, False)
     until(lambda: not Path(f"/proc/{worker}").exists())
 
@@ -226,7 +226,7 @@ def test_errors_and_results_come_back_from_a_process(live):
 def test_no_process_is_left_after_the_stop():
     with Scheduler() as scheduler:
         handle = scheduler.submit(CpuBoundJob(pid))
-        assert scheduler.join(handle, timeout_seconds=60)
+        assert scheduler.join(handle, timeout_seconds=WAIT)
     until(lambda: not Path(f"/proc/{handle.value}").exists())
 
 
@@ -248,7 +248,9 @@ def test_ctrl_c_ends_a_program_that_waits_for_its_jobs():
     process = program("""
         try:
             with Scheduler() as s:
-                h = s.submit(BlockingJob(lambda: (print("runs", flush=True), current_token().wait())))
+                known = threading.Event()
+                h = s.submit(BlockingJob(lambda: (known.wait(), print("runs", flush=True), current_token().wait())))
+                known.set()
                 s.join()
         except KeyboardInterrupt:
             print(h.status)
@@ -334,7 +336,7 @@ def test_a_signal_handler_may_ask_whatever_it_interrupts():
                 s.cancel(s.submit(BlockingJob(int), delay_seconds=60))
             print(s.join())
     """)
-    assert process.communicate(timeout=60) == ("True\n", "")
+    assert process.communicate(timeout=WAIT) == ("True\n", "")
 
 
 def test_a_signal_handler_may_stop_it_while_the_program_waits():

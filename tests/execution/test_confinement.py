@@ -86,7 +86,7 @@ def test_log_says_that_memory_was_passed(attempt, bases):
 
 
 def test_memory_is_that_of_the_whole_tree(attempt, bases):
-    child = f"{sys.executable} -c 'x = bytearray(b\"x\" * 30_000_000); print(1); import time; time.sleep(60)'"
+    child = f"{sys.executable} -c 'x = bytearray(b\"x\" * 30_000_000); print(1); import time; time.sleep(600)'"
     running = attempt(f"{child} & {child} & {child} & wait", memory_limit_bytes=64 * MEGABYTE, cgroups=bases)
     assert running.result().kind == "memory_exceeded"
     assert running.alive() == []
@@ -107,13 +107,15 @@ def test_peak_below_the_limit_is_no_matter(attempt, bases):
     assert attempt(body, "script", memory_limit_bytes=128 * MEGABYTE, cgroups=bases).result().kind == "success"
 
 
-def test_cancel_stays_a_cancel_past_the_memory(attempt, bases):
-    body = EATER.replace("import sys, time", "import signal, sys, time; signal.signal(15, signal.SIG_IGN)").replace(
-        "kept = []", "kept = []; sys.stdin.read(); time.sleep(0.5)"
+def test_cancel_stays_a_cancel_past_the_memory(attempt, gate, bases):
+    body = EATER.replace("import sys, time", "import os, signal, time; signal.signal(15, signal.SIG_IGN)").replace(
+        "kept = []", f"kept = []\nwhile not os.path.exists({str(gate.path)!r}): time.sleep(0.02)"
     )
-    running = attempt(body, "script", memory_limit_bytes=64 * MEGABYTE, cgroups=bases, kill_grace_seconds=60)
+    running = attempt(body, "script", memory_limit_bytes=64 * MEGABYTE, cgroups=bases, kill_grace_seconds=600)
     running.prints("ready")
     running.cancel()
+    running.prints("cancelled: TERM sent")
+    gate.open()
     assert (running.result().kind, running.result().signal) == ("cancelled", signal.SIGKILL)
 
 
@@ -144,7 +146,7 @@ def test_memory_that_a_job_reserves_is_its_limit(node):
 def test_fork_beyond_the_limit_is_refused_by_the_kernel(attempt, made):
     body = (
         "import os, time\n"
-        "try:\n    while True:\n        if not os.fork(): time.sleep(60)\n"
+        "try:\n    while True:\n        if not os.fork(): time.sleep(600)\n"
         "except BlockingIOError as error:\n    print(error)"
     )
     running = attempt(body, "script", max_processes=10, cgroups=made("pids"))

@@ -132,13 +132,16 @@ def test_a_list_longer_than_a_pipe_holds_is_installed_whole(environments):
 
 
 def test_what_uv_says_in_lines_is_one_sentence():
-    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer", "", "hint: Try another")
-    assert message_in(lines) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
+    lines = ("error: Failed to fetch: six", "  cause: client error", "  cause: UnknownIssuer.", "", "hint: Try another")
+    assert (
+        message_in(lines, Path("environment")) == "Failed to fetch: six: client error: UnknownIssuer; hint: Try another"
+    )
 
 
 def test_hint_of_a_flag_names_the_setting_instead():
     lines = ("error: Failed to fetch", "  cause: UnknownIssuer", "", "hint: Consider the `--system-certs` flag")
-    assert message_in(lines).startswith("Failed to fetch: UnknownIssuer; hint: write UV_SYSTEM_CERTS=1 into the file")
+    said = message_in(lines, Path("/srv/rota/environment"))
+    assert said == "Failed to fetch: UnknownIssuer; hint: write UV_SYSTEM_CERTS=1 into /srv/rota/environment"
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])

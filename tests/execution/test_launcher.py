@@ -109,7 +109,7 @@ def test_launcher_and_runner_need_the_standard_library_only(launcher):
     assert "jobs.execution.runner" in names
     assert set(json.loads(names.replace("'", '"'))) == {
         f"jobs.execution.{name}"
-        for name in ("attempt", "books", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending",
+        for name in ("attempt", "beginning", "books", "cgroups", "claim", "cleanup", "confinement", "diskuse", "ending",
                      "escapes", "foldertree", "fresh", "hearing", "inuse", "launcher", "limits", "logwriter", "markers",
                      "mask", "masking", "moment", "mounts", "outputs", "own", "preload", "program", "pump", "rundir",
                      "runner", "runners", "samples", "secretfiles", "secrets", "serving", "shelf", "spawn", "spec",

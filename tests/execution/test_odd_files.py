@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from jobs.core.states import OutcomeKind
-from jobs.execution import log
+from jobs.execution import claim, log
 from jobs.execution.rundir import RESULT, STARTED, BrokenFileError, RunDir
 from jobs.execution.settle import started_facts
 from jobs.execution.tree import marked, process
@@ -127,11 +127,16 @@ def test_odd_file_keeps_no_wish_from_its_runner(node, odd):
 
 
 def stops_its_runner(node, **fields):
+    """None if the job was ended before it came to do so."""
     ref = node.launch("kill -STOP $PPID; exec sleep 600", **fields)
-    until(node.path(ref).exists)
-    runner = node.runner_pid(ref)
-    until(lambda: process(runner).state == "T")
-    return ref
+    until(lambda: node.reports.ends(ref) or (node.path(ref).exists() and is_stopped(node.path(ref))))
+    return None if node.reports.ends(ref) else ref
+
+
+def is_stopped(path):
+    with RunDir(str(path)) as rundir:
+        runner = claim.holder(rundir)
+    return bool(runner and (one := process(runner)) and one.state == "T")
 
 
 def test_stopped_runner_is_cancelled(node):
@@ -141,7 +146,7 @@ def test_stopped_runner_is_cancelled(node):
 
 
 def test_nudged_runner_keeps_its_time_limit(node):
-    ref = stops_its_runner(node, timeout_seconds=0.5)
+    ref = until(lambda: stops_its_runner(node, timeout_seconds=0.5))
     node.executor.nudge()
     assert node.outcome(ref).kind == OutcomeKind.TIMEOUT
 

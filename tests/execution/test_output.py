@@ -6,11 +6,17 @@ import subprocess
 import pytest
 
 from jobs.execution import log
+from tests.execution.conftest import Gate
 from tests.waiting import until
 
 
-def test_output_keeps_streams_and_order(attempt):
-    running = attempt("echo one; sleep .1; echo two >&2; sleep .1; printf three")
+def test_output_keeps_streams_and_order(attempt, tmp_path):
+    """Of what was read one after the other: of two pipes that wait, nobody knows which was written first."""
+    gates = [Gate(tmp_path / "first"), Gate(tmp_path / "second")]
+    running = attempt(f"echo one; {gates[0]}; echo two >&2; {gates[1]}; printf three")
+    for word, gate in zip(("one", "two"), gates, strict=True):
+        running.prints(word)
+        gate.open()
     running.result()
     assert [(entry.stream, entry.data) for entry in log.entries(running.path)] == [
         (log.STDOUT, b"one\n"), (log.STDERR, b"two\n"), (log.STDOUT, b"three"),

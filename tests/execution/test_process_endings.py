@@ -23,6 +23,7 @@ from tests.execution.running import is_alive, until
 
 GRACE_SECONDS, TIMEOUT_SECONDS, LIMITED = 0.3, 2.0, {"max_processes": 30}
 WAIT = 'while [ ! -e "GO" ]; do sleep 0.05; done'
+UNTIL_IT_STOPS = 'until grep -q "^State:.T" /proc/$$/status; do sleep 0.05; done'  # a CONT before would be of no use
 ZOMBIES = """
 import os, time
 for _ in range(20):
@@ -49,7 +50,7 @@ JOBS = {
     "double-forked daemon": f"( ( sleep 601 & ) & ); echo ready; {WAIT}",
     "setsid": f"setsid sh -c 'trap \"\" TERM; sleep 602; sleep 603' & echo ready; {WAIT}",
     "kill 0": f"trap : TERM; sleep 604 & kill 0; sleep 605 & echo ready; {WAIT}",
-    "stops itself": f"({WAIT}; kill -CONT $$) & echo ready; kill -STOP $$; exit 0",
+    "stops itself": f"({WAIT}; {UNTIL_IT_STOPS}; kill -CONT $$) & echo ready; kill -STOP $$; exit 0",
     "zombie maker": f"exec {sys.executable} -c '{ZOMBIES}'",
     "fork storm to its limit": f"exec {sys.executable} -c '{STORM}'",
 }

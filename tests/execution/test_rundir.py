@@ -23,7 +23,7 @@ def rundir(tmp_path):
 
 
 def descriptors():
-    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+    return {path.name for path in Path("/proc/self/fd").iterdir()}
 
 
 HOLD = """
@@ -150,7 +150,7 @@ def test_runner_between_create_and_lock_is_fenced(rundir, monkeypatch):
     monkeypatch.setattr(claim, "lock", late_lock)
     before = descriptors()
     assert claim.claim_as_runner(rundir) is None
-    assert descriptors() == before  # in a host, what it held would count as alive
+    assert descriptors() <= before  # in a host, what it held would count as alive
 
 
 @pytest.mark.parametrize("failing", ["said", "sync"])
@@ -159,7 +159,7 @@ def test_claim_that_the_disk_refuses_holds_nothing(rundir, monkeypatch, failing)
     monkeypatch.setattr(claim, failing, Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
         claim.claim_as_runner(rundir)
-    assert descriptors() == before
+    assert descriptors() <= before
 
 
 def test_late_runner_cannot_claim_a_removed_directory(rundir):

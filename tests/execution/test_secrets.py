@@ -88,7 +88,7 @@ def test_clean_up_and_what_it_prints(node):
 
 
 def test_no_command_line_or_descriptor_has_a_value(node):
-    ref = node.launch("exec sleep 60", secrets=(TOKEN,))
+    ref = node.launch("exec sleep 600", secrets=(TOKEN,))
     node.reports.started(ref)
     for pid in (node.runner_pid(ref), node.launcher_pid(), os.getpid()):
         assert b"s3cr3t" not in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -125,7 +125,7 @@ def test_killed_launcher_is_asked_again_with_them(node):
 
 
 def test_files_of_a_killed_runner_go_when_it_is_settled(node):
-    ref = node.launch('cat "$API_FILE"; exec sleep 60', secrets=(FILE,))
+    ref = node.launch('cat "$API_FILE"; exec sleep 600', secrets=(FILE,))
     node.prints(ref, "********")
     os.kill(node.runner_pid(ref), signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.LOST
@@ -133,7 +133,7 @@ def test_files_of_a_killed_runner_go_when_it_is_settled(node):
 
 
 def test_files_go_though_the_run_directories_are_gone(node):
-    ref = node.launch('cat "$API_FILE"; exec sleep 60', secrets=(FILE,))
+    ref = node.launch('cat "$API_FILE"; exec sleep 600', secrets=(FILE,))
     node.prints(ref, "********")
     folder, runs = Path(secretfiles.folder_of(str(node.path(ref)))), node.data_dir / "runs"
     runs.rename(node.data_dir / "moved")
@@ -145,7 +145,7 @@ def test_files_go_though_the_run_directories_are_gone(node):
 
 
 def test_service_that_opens_sweeps_what_nobody_settles(node):
-    ref = node.launch('cat "$API_FILE"; exec sleep 60', secrets=(FILE,))
+    ref = node.launch('cat "$API_FILE"; exec sleep 600', secrets=(FILE,))
     node.prints(ref, "********")
     left = secretfiles.folder_of(str(node.path(ref)).replace("/1/1-", "/9/1-"))
     Path(left).mkdir()

@@ -34,14 +34,14 @@ def test_a_failed_job_may_have_a_result(node):
 
 
 def test_progress_is_seen_while_it_runs(node):
-    ref = node.launch("echo '::rota progress=0.5 text=half'; read x < /dev/tty || sleep 60")
+    ref = node.launch("echo '::rota progress=0.5 text=half'; read x < /dev/tty || sleep 600")
     until(lambda: progress(node, ref) == {"done": 0.5, "text": "half"})
     node.executor.cancel(ref)
     node.outcome(ref)
 
 
 def test_progress_by_a_file_is_seen(node):
-    ref = node.launch('echo 0.25 > "$ROTA_PROGRESS_FILE"; sleep 60')
+    ref = node.launch('echo 0.25 > "$ROTA_PROGRESS_FILE"; sleep 600')
     until(lambda: progress(node, ref) == {"done": 0.25, "text": ""})
     node.executor.cancel(ref)
     node.outcome(ref)

@@ -462,9 +462,10 @@ print(signal.set_wakeup_fd(-1), signal.getitimer(0))
 """,
     "handles_signals": """
 import signal, os, time
-signal.signal(signal.SIGALRM, lambda n, f: print('alarm', f.f_code.co_name))
+alarms = []
+signal.signal(signal.SIGALRM, lambda n, f: alarms.append(print('alarm', f.f_code.co_name)))
 signal.setitimer(signal.ITIMER_REAL, 0.05)
-signal.pause()
+while not alarms: time.sleep(0.01)
 signal.signal(signal.SIGCHLD, lambda *a: print('child'))
 pid = os.fork()
 if not pid: os._exit(3)
@@ -493,7 +494,7 @@ print(gc.collect() > 0, [type(o) for o in gc.get_objects() if type(o) is A])
 WORLD = {
     "threads_at_exit": """
 import threading, time
-def f(): time.sleep(0.1); print('thread', threading.main_thread().is_alive())
+def f(): threading.main_thread().join(); print('thread', threading.main_thread().is_alive())
 threading.Thread(target=f).start()
 print(threading.active_count(), threading.current_thread().name)
 """,

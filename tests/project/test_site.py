@@ -13,6 +13,7 @@ from django.db import OperationalError
 
 from scheduler_site.content_security import POLICY
 from scheduler_site.origin import is_same_origin
+from tests.waiting import DEADLINE_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +43,7 @@ async def opens_socket(origin, address="/ws/live"):
 
     headers = [(b"origin", origin), (b"host", b"localhost")]
     browser = WebsocketCommunicator(application, address, headers=headers)
-    accepted, _ = await browser.connect()
+    accepted, _ = await browser.connect(timeout=DEADLINE_SECONDS)
     return accepted
 
 

@@ -2,11 +2,11 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from jobs import models
+from jobs.execution.tree import all_processes, read_proc
 from tests.service.conftest import Home
 from tests.service.crashing import ROWS
 from tests.waiting import DEADLINE_SECONDS, until
@@ -48,12 +48,10 @@ def assert_every_core_is_free(home: Home, slots: int) -> None:
 
 
 def launcher_of(pid: int) -> int:
-    (launcher,) = {child for task in Path(f"/proc/{pid}/task").iterdir() for child in _children(task)}
+    """Not another child: a service asks at its start, too, which Pythons there are."""
+    children = [one.pid for one in all_processes() if one.parent == pid]
+    (launcher,) = [child for child in children if b"jobs.execution" in read_proc(child, "cmdline")]
     return launcher
-
-
-def _children(task: Path) -> list[int]:
-    return [int(child) for child in (task / "children").read_text().split()]
 
 
 def test_ten_scripts_outlive_the_service(home: Home):

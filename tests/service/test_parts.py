@@ -17,7 +17,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notice, notice_of, send
 from jobs.store.dismissals import PAUSED_BY
 from tests.store.benches import NOW
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 # --- capacity ---
 
@@ -101,7 +101,7 @@ def test_put_wakes_the_one_that_waits():
     waiter.start()
     until(lambda: mailbox._condition._waiters)
     mailbox.put(JobGone(1))
-    waiter.join(10)
+    waiter.join(DEADLINE_SECONDS)
     assert not waiter.is_alive()
     assert mailbox.take() == ([JobGone(1)], False)
 
@@ -193,7 +193,7 @@ def test_webhook_gets_the_facts_as_json():
     thread = threading.Thread(target=server.handle_request)
     thread.start()
     send(Notice(7, "nightly", "failed", "why", (), (f"http://127.0.0.1:{server.server_port}/hook",)))
-    thread.join(10)
+    thread.join(DEADLINE_SECONDS)
     server.server_close()
     assert received[0]["instance_id"] == 7
     assert received[0]["error"] == "why"

@@ -25,7 +25,7 @@ class Answers:
         self.asked, self.given, self.used = {}, {}, []
         self.before = None
 
-    def prepare(self, name, read, told, before=None):
+    def prepare(self, name, read, told, before=None, *, reads_file=False):
         self.asked[name] = (read, told)
         self.before = before
 

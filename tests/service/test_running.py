@@ -1,6 +1,7 @@
 """The real command, with real scripts, without pages."""
 
 import os
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,10 +75,18 @@ def test_whole_tree_has_exactly_its_cores(home: Home):
     instance_id = home.submit(STUBBORN, kill_grace_seconds=0.1)
     until(lambda: "ready" in printed(home, instance_id))
     instance = models.Instance.objects.get(pk=instance_id)
-    allowed = {frozenset(os.sched_getaffinity(pid)) for pid in with_token(instance.token)}
-    assert allowed == {frozenset(instance.cores)}
+    assert allowed_to(with_token(instance.token)) == {frozenset(instance.cores)}
     actions.cancel_instance(instance_id, actor="ann", now=utc_now())
     home.until_all_ended()
+
+
+def allowed_to(pids: list[int]) -> set[frozenset[int]]:
+    """The cores of those that are there: the one between the script and its daemon may just have ended."""
+    found = set()
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            found.add(frozenset(os.sched_getaffinity(pid)))
+    return found
 
 
 def test_design_example_on_the_running_service(home: Home):

@@ -16,7 +16,7 @@ from jobs.store import schedules
 from jobs.store.specs import ScheduleSpec
 from tests.service.clockwork import START, Clockwork
 from tests.service.conftest import Home
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 UNTIL_OPEN = "import pathlib, time\nwhile not pathlib.Path({gate!r}).exists(): time.sleep(0.02)"
 
@@ -165,7 +165,7 @@ def test_bug_069_scheduling_goes_on_after_the_database_was_locked(home: Home, mo
     until(lambda: ended(job_id) >= 1)
     assert until(lambda: health.look(utc_now()).fine)
 
-    lock = sqlite3.connect(home.folder / "db.sqlite3", isolation_level=None)
+    lock = sqlite3.connect(home.folder / "db.sqlite3", timeout=DEADLINE_SECONDS, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     until(lambda: not health.look(utc_now()).fine)
     assert "here" in health.look(utc_now()).sentence

@@ -81,7 +81,7 @@ def test_value_is_where_the_job_is_and_nowhere_else(home: Home, tmp_path: Path):
     """bug-063: log, run page, answers, frames, process list, run directory, database, audit."""
     make_secret()
     home.start()
-    instance_id = home.submit(LOUD, secrets=USES, environment={"GO": str(tmp_path / "go")}, timeout_seconds=60)
+    instance_id = home.submit(LOUD, secrets=USES, environment={"GO": str(tmp_path / "go")}, timeout_seconds=600)
     until(lambda: "::rota result=" in printed(home, instance_id))
     assert not traces_in(all_command_lines())
     live = answers_about(instance_id)

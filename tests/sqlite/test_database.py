@@ -3,13 +3,14 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from django.contrib.auth.models import Group
 from django.db import OperationalError, connection, connections, transaction
 
 from jobs.sqlite import lock
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # Python 3.12 warns of a fork beside threads; the child here only reads one row and exits.
@@ -18,11 +19,24 @@ forks = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 @pytest.fixture
 def other_thread():
-    """A thread with a connection of its own that waits at most a quarter of a second for a lock."""
+    """A thread with a connection of its own."""
+    with thread_that_waits(DEADLINE_SECONDS) as submit:
+        yield submit
+
+
+@pytest.fixture
+def impatient_thread():
+    with thread_that_waits(0.25) as submit:
+        yield submit
+
+
+@contextmanager
+def thread_that_waits(seconds):
+    """So long at most for a lock."""
 
     def connect():
         connection.ensure_connection()
-        connection.timeout_seconds = 0.25
+        connection.timeout_seconds = seconds
 
     with ThreadPoolExecutor(1, initializer=connect) as pool:
         yield pool.submit
@@ -83,17 +97,17 @@ def test_reader_does_not_wait(other_thread):
         assert other_thread(Group.objects.count).result() == 0
 
 
-def test_waiting_ends_with_a_sentence(other_thread):
+def test_waiting_ends_with_a_sentence(impatient_thread):
     with transaction.atomic():
-        waiting = other_thread(insert, "second")
+        waiting = impatient_thread(insert, "second")
         with pytest.raises(OperationalError, match=r"still writing to .* after 0.25 s; try again"):
             waiting.result()
 
 
-def test_failed_wait_leaves_the_connection_usable(other_thread):
+def test_failed_wait_leaves_the_connection_usable(impatient_thread):
     with transaction.atomic():
-        assert isinstance(other_thread(insert_in_transaction, "second").exception(), OperationalError)
-    assert other_thread(insert_in_transaction, "third").result()
+        assert isinstance(impatient_thread(insert_in_transaction, "second").exception(), OperationalError)
+    assert impatient_thread(insert_in_transaction, "third").result()
 
 
 def test_rollback_gives_the_lock_back():
@@ -124,13 +138,13 @@ def test_closing_in_a_transaction_gives_it_back(other_thread):
     assert list(Group.objects.values_list("name", flat=True)) == ["kept"]
 
 
-def test_manual_transaction_holds_it_to_the_commit(other_thread):
+def test_manual_transaction_holds_it_to_the_commit(impatient_thread):
     transaction.set_autocommit(False)
     try:
         insert("first")
-        assert isinstance(other_thread(insert, "second").exception(), OperationalError)
+        assert isinstance(impatient_thread(insert, "second").exception(), OperationalError)
         transaction.commit()
-        assert other_thread(insert, "third").result()
+        assert impatient_thread(insert, "third").result()
     finally:
         transaction.set_autocommit(True)
 

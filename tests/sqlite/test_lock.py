@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jobs.sqlite.lock import WriteLock, is_engine_thread, mark_engine_thread
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def threads():
 
 
 def take_turn(lock, name, order):
-    assert lock.acquire(name, 10)
+    assert lock.acquire(name, DEADLINE_SECONDS)
     order.append(name)
     lock.release(name)
 
@@ -87,7 +87,7 @@ def test_one_owner_at_a_time_under_contention(lock, threads):
 
     def work(number):
         for _ in range(200):
-            assert lock.acquire(owners[number], 30)
+            assert lock.acquire(owners[number], DEADLINE_SECONDS)
             inside.append(number)
             most.append(len(inside))
             inside.pop()

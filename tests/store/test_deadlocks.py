@@ -17,6 +17,7 @@ from jobs.store import wishes
 from jobs.store.locks import once_more
 from tests.store.benches import NOW, OrmBench, at
 from tests.store.test_races import race
+from tests.waiting import DEADLINE_SECONDS
 
 ROUNDS = 3
 
@@ -122,7 +123,7 @@ def test_victim_of_a_deadlock_is_done_once_more(bench, caplog):
         models.Job.objects.filter(pk=first).update(description=name)
         rounds.append(first)
         if len(rounds) <= 2:
-            both_hold_one.wait(10)
+            both_hold_one.wait(DEADLINE_SECONDS)
         models.Job.objects.filter(pk=second).update(description=name)
         return True
 

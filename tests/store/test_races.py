@@ -16,6 +16,7 @@ from jobs.core.records import Allocation, Outcome
 from jobs.core.states import OutcomeKind, Status
 from jobs.store import wishes
 from tests.store.benches import NOW, OrmBench, at
+from tests.waiting import DEADLINE_SECONDS
 
 ROUNDS = 10
 
@@ -37,7 +38,7 @@ def race(*contenders: Callable[[], bool]) -> int:
     def run(contender: Callable[[], bool]) -> bool:
         try:
             connections["default"].ensure_connection()
-            gate.wait(10)
+            gate.wait(DEADLINE_SECONDS)
             return contender()
         finally:
             connections.close_all()

@@ -47,7 +47,7 @@ LABELS = {
     "keep_workspace": "Keep its files",
     "keep_days": "Keep successes for days",
     "keep_failed_days": "Keep others for days",
-    "keep_instances": "Keep at most runs",
+    "keep_instances": "Keep at most instances",
     "priority": "Priority",
     "tags": "Tags",
     "environment": "Environment",
@@ -72,7 +72,7 @@ LABELS = {
     "jitter_seconds": "Spread over seconds",
     "gap": "In a skipped hour",
     "fold": "In a repeated hour",
-    "first_at_once": "The first run",
+    "first_at_once": "The first one",
 }
 LABELS_OF_CALENDAR = {
     "name": "Name",

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.core import words
+from jobs.core import timewords
 from jobs.core.cron import parse_cron
 
 
@@ -38,7 +38,7 @@ from jobs.core.cron import parse_cron
     ],
 )
 def test_cron_is_said_as_a_person_would(expression: str, expected: str) -> None:
-    assert words.wall_times(parse_cron(expression, "job-1")) == expected
+    assert timewords.wall_times(parse_cron(expression, "job-1")) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,15 @@ def test_cron_is_said_as_a_person_would(expression: str, expected: str) -> None:
     ],
 )
 def test_intervals_are_said_in_units(seconds: float, expected: str) -> None:
-    assert words.every(timedelta(seconds=seconds)) == expected
+    assert timewords.every(timedelta(seconds=seconds)) == expected
 
 
 def test_once_is_said_in_its_zone() -> None:
     at = datetime(2026, 11, 1, 6, 30, tzinfo=UTC)
-    assert words.once(at, "America/New_York") == "once, at Sun 01 Nov 2026, 01:30:00 -0500 (America/New_York)"
-    assert words.once(at, "UTC") == "once, at Sun 01 Nov 2026, 06:30:00 UTC"
+    assert timewords.once(at, "America/New_York") == "once, at Sun 01 Nov 2026, 01:30:00 -0500 (America/New_York)"
+    assert timewords.once(at, "UTC") == "once, at Sun 01 Nov 2026, 06:30:00 UTC"
 
 
 def test_a_delay_is_said_from_the_end() -> None:
-    assert words.after_end(timedelta(minutes=5)) == "5 minutes after the last one ended"
-    assert words.after_end(timedelta(days=1)) == "1 day after the last one ended"
+    assert timewords.after_end(timedelta(minutes=5)) == "5 minutes after the last one ended"
+    assert timewords.after_end(timedelta(days=1)) == "1 day after the last one ended"

@@ -7,8 +7,8 @@ from django.apps import apps
 
 from jobs.admin.bulk_form import BulkForm
 from jobs.admin.job_form import JobForm
+from jobs.labels import LABELS
 from jobs.models import Job
-from jobs.words import LABELS
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,6 @@
 """What admin calls the columns that it only shows. Django makes words of their names: "Memory mb", "Api tokens".
 
-Set here and not in the models, where each word would be a migration.
+Set here and not in the models, where each name would be a migration.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from django.apps import apps
 from django.db.models import Field
 
+from jobs.labels import LABELS
 from jobs.models import ApiToken, Attempt, Instance, Job, Schedule
-from jobs.words import LABELS
 
 UNITS = {"seconds": "in seconds", "mb": "in MB", "bytes": "in bytes"}
 CAPITALS = {"cpu": "CPU", "api": "API", "uuid": "UUID", "id": "ID", "tz": "TZ"}

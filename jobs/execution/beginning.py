@@ -1,0 +1,95 @@
+"""How a runner waits for its job to begin. Standard library only.
+
+Between fork and exec stand the job's working directory and its files. A file system that does not answer, as NFS whose
+server is gone, holds there whoever asks it: that is a process apart from the runner, which meanwhile hears the wish to
+cancel and keeps the time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from jobs.execution.ending import Ending
+from jobs.execution.hearing import Hearing
+
+NO_ANSWER = "its file system does not answer"
+SAID_AFTER_SECONDS = 5.0
+FOR_EVER = float("inf")
+
+
+class NotBegunError(Exception):
+    """The process has been waited for long enough; it is still there. `kind`: of the outcome."""
+
+    def __init__(self, pid: int, kind: str, error: str) -> None:
+        self.pid = pid
+        self.kind = kind
+        super().__init__(error)
+
+
+class Beginning:
+    """One start. `hearing`: None if nobody can wish for its end. `limit_seconds`: its time limit, None for no limit."""
+
+    def __init__(self, hearing: Hearing | None, limit_seconds: float | None, notice: Callable[[str], None]) -> None:
+        self._hearing = hearing
+        self._limit = limit_seconds
+        self._notice = notice
+        self._say_at = time.monotonic() + SAID_AFTER_SECONDS
+        self._end_at = FOR_EVER if limit_seconds is None else time.monotonic() + limit_seconds
+
+    def read(self, pid: int, told: int, waits_for: Callable[[int], str]) -> bytes:
+        """All that comes by the pipe `told`, the other end of which process `pid` has. `waits_for`: what it asks for,
+        by its process id. NotBegunError if it is to be ended before.
+        """
+        content = b""
+        while True:
+            heard = self._hearing.descriptors if self._hearing else []
+            poll = select.poll()
+            for fd in (told, *heard):
+                poll.register(fd, select.POLLIN)
+            ready = [fd for fd, _ in poll.poll(self._milliseconds())]
+            if told in ready:
+                if not (data := os.read(told, 4096)):
+                    return content
+                content += data
+            for fd in ready:
+                if fd != told and self._hearing and self._hearing.cancel_comes(fd):
+                    raise NotBegunError(pid, "cancelled", "was cancelled before it was started")
+            self._on_time(pid, waits_for)
+
+    def _milliseconds(self) -> int | None:
+        left = min(self._say_at, self._end_at) - time.monotonic()
+        return None if left == FOR_EVER else max(0, int(1000 * left) + 1)
+
+    def _on_time(self, pid: int, waits_for: Callable[[int], str]) -> None:
+        now = time.monotonic()
+        if now >= self._say_at:
+            self._say_at = FOR_EVER
+            self._notice(f"it waits to begin: {waits_for(pid)}: {NO_ANSWER}")
+        if now >= self._end_at:
+            said = f"had not begun when its time limit of {self._limit:g} s was over: {waits_for(pid)}: {NO_ANSWER}"
+            raise NotBegunError(pid, "timeout", said)
+
+
+def end(ending: Ending, hearing: Hearing) -> str:
+    """What has not begun; TERM first, since just now it may have. Returns what is to be said of what is left."""
+    ending.begin()
+    while has_children() and not ending.given_up:
+        ready, _, _ = select.select(hearing.descriptors, [], [], max(0.0, ending.next_at - time.monotonic()))
+        for fd in ready:  # a child has ended; whatever else is said, it ends already
+            hearing.cancel_comes(fd)
+        if (now := time.monotonic()) >= ending.next_at:
+            ending.step(now)
+    return ending.left
+
+
+def has_children() -> bool:
+    """Any that have not ended; those that have are reaped."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
+        return True
+    return False

@@ -1,0 +1,119 @@
+"""A file system that does not answer holds the process that asks it, and neither its runner nor anybody else."""
+
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import pytest
+
+from jobs.core.packages import PackagesNeeded
+from jobs.execution import beginning, declared, ending
+from jobs.execution.beginning import Beginning, NotBegunError
+from jobs.execution.declared import Declared, NoAnswerError
+from jobs.execution.ending import HANG_SECONDS, Ending
+from jobs.execution.environments import READS_AT_ONCE, Environments
+from jobs.execution.program import form_of
+from jobs.execution.rundir import RESULT
+from jobs.execution.spawn import ask_of_file
+from jobs.execution.tree import children_of, process
+from tests.waiting import DEADLINE_SECONDS, until
+
+ASK = "import os, sys; os.chdir(sys.argv[1])"
+
+
+def test_job_whose_directory_hangs_ends_by_its_time_limit(attempt, hung):
+    result = attempt("true", working_directory=f"{hung}/there", timeout_seconds=0.2).result()
+    assert (result.kind, result.started_at) == ("timeout", None)
+    assert result.error == (
+        f"had not begun when its time limit of 0.2 s was over: working directory {hung}/there: "
+        "its file system does not answer"
+    )
+
+
+@pytest.mark.parametrize("name", ["script.py", "program"])
+def test_job_whose_file_hangs_ends_by_its_time_limit(attempt, hung, name):
+    result = attempt(f"{hung}/{name}", "script_path", timeout_seconds=0.2).result()
+    assert result.kind == "timeout"
+    assert "its file system does not answer" in result.error
+
+
+def test_job_whose_interpreter_hangs_ends_by_its_time_limit(attempt, hung):
+    result = attempt("", "script", interpreter=f"{hung}/python", timeout_seconds=0.2).result()
+    assert result.kind == "timeout"
+
+
+@pytest.mark.parametrize("kind", ["command", "script_path"])
+def test_job_that_waits_to_begin_is_cancelled(attempt, hung, kind):
+    running = attempt(f"{hung}/script.py", kind, working_directory=str(hung))
+    until(lambda: children_of(running.pid))
+    running.cancel()
+    result = running.result()
+    assert (result.kind, result.error) == ("cancelled", "was cancelled before it was started")
+    assert not children_of(running.pid)
+
+
+def test_others_do_not_wait_for_one_that_hangs(attempt, hung):
+    running = attempt("true", working_directory=str(hung))
+    until(lambda: children_of(running.pid))
+    assert attempt("true").result().kind == "success"
+    assert running.file(RESULT) is None
+
+
+def test_job_that_waits_to_begin_says_what_for(attempt, hung, monkeypatch):
+    said = []
+    monkeypatch.setattr(beginning, "SAID_AFTER_SECONDS", 0.0)
+    with pytest.raises(NotBegunError):
+        ask_of_file(f"{hung}/a.py", partial(form_of, f"{hung}/a.py"), Beginning(None, 0.1, said.append))
+    assert said == [f"it waits to begin: {hung}/a.py: its file system does not answer"]
+
+
+def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
+    """The attempt was "stopping" for ever, and with it its cores, its memory and its job's next run."""
+    monkeypatch.setattr(ending, "kill_children", list)  # this process has others
+    hung = mount(deep=True)
+    with subprocess.Popen([sys.executable, "-c", ASK, hung.path]) as asking:
+        assert hung.asked.wait(DEADLINE_SECONDS)
+        end = Ending(asking.pid, 1.0, 0.0, list)
+        end._find = lambda: list(filter(None, [process(asking.pid)]))
+        end.begin()
+        assert end.step(1.0)
+        until(lambda: process(asking.pid).state == "D")
+        assert [end.step(at) and end.given_up for at in (3.0, 3.1 + HANG_SECONDS)] == [False, True]
+        assert end.left.endswith(f"and end when it does: {asking.pid}")
+        hung.close()
+
+
+def test_script_that_hangs_is_read_in_vain_and_not_twice(hung, monkeypatch):
+    monkeypatch.setattr(declared, "READ_SECONDS", 0.1)
+    script = Declared("a", path=f"{hung}/a.py")
+    with pytest.raises(NoAnswerError, match="its file system does not answer"):
+        script.read()
+    monkeypatch.setattr(declared, "Reading", None)
+    with pytest.raises(NoAnswerError):
+        script.read()
+
+
+def test_script_that_answers_again_is_read_again(mount, monkeypatch):
+    monkeypatch.setattr(declared, "READ_SECONDS", 0.1)
+    hung = mount()
+    script = Declared("a", path=f"{hung.path}/a.py")
+    with pytest.raises(NoAnswerError):
+        script.read()
+    hung.close()
+    until(lambda: not declared.hanging)
+    assert script.read().key == ""
+
+
+def test_scripts_that_hang_keep_no_packages_waiting(tmp_path, mount):
+    hung = mount()
+    opened = Environments(tmp_path, timeout_seconds=60, most_mb=1000, most_days=30)
+    opened.open()
+    for name in map(str, range(READS_AT_ONCE)):
+        opened.prepare(name, Declared(name, path=f"{hung.path}/{name}.py").read, list, reads_file=True)
+    answered = threading.Event()
+    opened.prepare("other", lambda: PackagesNeeded("", ()), answered.set)
+    assert answered.wait(DEADLINE_SECONDS)
+    assert opened.take("0", "token") is None
+    hung.close()
+    opened.close()
