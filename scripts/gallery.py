@@ -81,13 +81,13 @@ EXECUTION = {
     "admin-job-export": "/admin/jobs/job/{export}/change/",
 }
 PAGES = {
-    "empty": LISTS | ADMIN,
+    "empty": LISTS | ADMIN | {"secrets": "/secrets/", "new-secret": "/secrets/new/", "new-calendar": "/calendars/new/"},
     "few": FEW,
     "many": LISTS | ADMIN | {"job": "/jobs/{job}/", "instances-failed": "/instances/?status=failed&status=timeout"},
     "execution": EXECUTION,
     "failing": LISTS | {"job": "/jobs/{job}/", "instance": "/instances/{failed}/", "node": "/nodes/{weak}/"},
 }
-APART = ("403", "404", "500", "503", "registration/login", "registration/locked", "403_csrf")
+APART = ("400", "403", "404", "500", "503", "registration/login", "registration/locked", "403_csrf")
 
 
 def new_job(page: Page, kind: str) -> None:

@@ -211,5 +211,5 @@ def _expected(schema: Mapping[str, Any]) -> str:
         return ""
     said = expected_of(schema)
     if widget_of(schema) == "json":
-        return f"JSON: {said.removesuffix(' JSON value') if said == ANYTHING else said}."
+        return f"JSON: {said.replace(ANYTHING, 'any', 1)}."
     return "" if said in ("a text", "a number", "a whole number") else f"{said[:1].upper()}{said[1:]}."

@@ -69,6 +69,9 @@ def _read(reader: Reader, one: object, known: Sequence[str]) -> SecretUse | None
         _refuse(reader, EXPECTED, f"secrets has {_told(one)}, expected {EXPECTED}.")
         return None
     name, variable, as_file = raw.get("name"), raw.get("variable"), raw.get("file")
+    if name is None:
+        _refuse(reader, "the name of a secret", f"secrets has {_told(raw)}, which names no secret; give its name.")
+        return None
     if not isinstance(name, str) or name not in known:
         hint = did_you_mean(str(name), known, "make it first, on the page of secrets or by the API.")
         _refuse(reader, "the name of a secret", f"There is no secret {shown(name)}; {hint}")

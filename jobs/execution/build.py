@@ -28,6 +28,7 @@ TOLD = re.compile(r"UV_.*|SSL_CERT_(FILE|DIR)|NETRC|(?i:(HTTPS?|ALL|NO)_PROXY)")
 AS_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_FIND_LINKS": "UV_FIND_LINKS"}
 LONGEST_ERROR, MOST_LINES = 1000, 400
 CACHE_AT_FAULT = re.compile("cache entry")  # of what uv says of a failure
+HINT = re.compile(r"\.? hint: ")
 BEGINS = re.compile(r"^\s*(\N{MULTIPLICATION SIGN}|error:)")
 # uv is not at hand for whoever reads this: what can be set here says the same.
 FLAG_FOR_CERTIFICATES = re.compile(r"hint: [^;]*`--system-certs`[^;]*")
@@ -203,6 +204,7 @@ def message_in(lines: tuple[str, ...], node_file: Path) -> str:
     """What uv says of a failure, in one line. node_file: as of Builder."""
     begins = [number for number, line in enumerate(lines) if BEGINS.match(line)]
     said = DRAWN.sub(" ", " ".join(lines[begins[0] :] if begins else lines[-5:])).strip()
-    said = said.removeprefix("error: ").replace(" cause: ", ": ").replace(" hint: ", "; hint: ")
+    said = said.removeprefix("error: ").replace(" cause: ", ": ")
+    said = HINT.sub("; hint: ", said)
     said = FLAG_FOR_CERTIFICATES.sub(lambda _: TRUST_THE_SYSTEM.format(node_file), said)
     return said[:LONGEST_ERROR] or "uv said nothing"

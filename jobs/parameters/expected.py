@@ -17,6 +17,8 @@ TYPES = {
 MANY = {"string": "texts", "integer": "whole numbers", "number": "numbers", "boolean": "true or false",
         "array": "lists", "object": "objects"}  # fmt: skip
 
+PLAIN = {**TYPES, "array": "a list of values"}  # what is said of a kind that nothing narrows
+
 
 def types_of(schema: Mapping[str, Any]) -> list[str]:
     """The JSON types that it names; none where any will do."""
@@ -31,7 +33,13 @@ def expected_of(schema: Mapping[str, Any]) -> str:
         choices = [shown(choice) for choice in schema["enum"][:MOST_CHOICES]]
         more = ", …" if len(schema["enum"]) > MOST_CHOICES else ""
         return f"one of {', '.join(choices)}{more}" if len(schema["enum"]) > 1 else f"nothing but {choices[0]}"
-    return " or ".join(_kind(schema, kind) for kind in types_of(schema)) or ANYTHING
+    return " or ".join(_kind(schema, kind) for kind in types_of(schema)) or _untyped(schema)
+
+
+def _untyped(schema: Mapping[str, Any]) -> str:
+    """Without a type a keyword counts only for values of its own kind."""
+    said = ((kind, _kind(schema, kind)) for kind in ("string", "number", "array", "object"))
+    return "; ".join([ANYTHING, *(f"of {MANY[kind]} only {words}" for kind, words in said if words != PLAIN[kind])])
 
 
 def _kind(schema: Mapping[str, Any], kind: str) -> str:

@@ -132,6 +132,7 @@ def test_job_is_given_secrets_by_name_or_in_full():
         ([{"name": "stripe", "variable": "MODE"}], "environment sets"),
         (["stripe", "stripe"], "as it does another"), ([{"name": "stripe", "file": "yes"}], "true or false"),
         ([{"name": "stripe", "variable": 1}], "expected text"), ([{"name": ["stripe"]}], "There is no secret"),
+        ([{"variable": "A"}], 'secrets has an object with "variable", which names no secret; give its name.'),
     ],
 )  # fmt: skip
 def test_secrets_that_cannot_be_given(given, says):

@@ -37,6 +37,13 @@ def test_other_forms_refuse_it(visitor, page, fields):
         assert visitor.post(page, whole[page] | {field: NUL}).status_code == 422, field
 
 
+def test_form_that_is_too_large_is_told_so(visitor):
+    response = visitor.post("/jobs/new/", {"name": "new", "environment": f"A={'x' * 3_000_000}"})
+    assert response.status_code == 400
+    assert "larger than a form may be, which is 2.5 MB in all" in response.content.decode()
+    assert not Job.objects.exists()
+
+
 @pytest.mark.usefixtures("postgres_database")  # the one that raises
 def test_no_address_fails_of_it(client, django_user_model):
     client.force_login(django_user_model.objects.create_user("ann"))
