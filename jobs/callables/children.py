@@ -41,9 +41,11 @@ class Children:
                     self._prune_at = len(self._noted) + PRUNE_AT
 
     def may_be_of(self, hosted: Hosted) -> bool:
-        """Whether a look is worth while: of what this process itself has, is any its, or nobody knows whose?"""
+        """Whether a look is worth while: of what this process itself has, is any its, or nobody knows whose? Also one
+        that has ended: what it had started may have become a child just then.
+        """
         found = filter(None, map(process, children_of(os.getpid())))
-        return any(one.alive and self._noted.get(key(one)) in (None, hosted.token) for one in found)
+        return any(self._noted.get(key(one)) in (None, hosted.token) for one in found)
 
     def of(self, hosted: Hosted, others: Iterable[Hosted]) -> list[Process]:
         """What was alive of it at the last look. `others`: those to whom it leaves what they may have started, too."""
@@ -64,7 +66,7 @@ class Children:
         before = {key(one): token for one, token in self._seen.items()}  # its parent may have gone since
         self._seen = {}
         tokens: dict[int, str | None] = {}
-        for one in descendants(os.getpid()):  # parents come before their children
+        for one in everything_below():
             known = self._noted.get(key(one)), before.get(key(one)), tokens.get(one.parent), token_of(one.pid)
             self._seen[one] = tokens[one.pid] = next((token for token in known if token is not None), None)
         ended = time.monotonic()
@@ -93,6 +95,16 @@ class Children:
             if token not in alive if token else token is None and pid in orphans:
                 with suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
+
+
+def everything_below() -> list[Process]:
+    """What descends from this process, parents before their children; and its children once more: those are among them
+    by now whose parent forked them and ended during the first look.
+    """
+    found = descendants(os.getpid())
+    seen = {one.pid for one in found}
+    children = filter(None, map(process, children_of(os.getpid())))
+    return found + [one for one in children if one.alive and one.pid not in seen]
 
 
 def key(one: Process) -> tuple[int, int]:

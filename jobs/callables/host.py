@@ -60,7 +60,7 @@ class Host:
         self._threads = ThreadPool("callable")
         self._coroutines = Coroutines(self._begun, self._returned)
         self._watchdog = Watchdog(self._coroutines, self._blocked)
-        self._stopping = False
+        self._stopping = self._over = False
 
     def run(self) -> None:
         self._clerk.start()
@@ -131,7 +131,9 @@ class Host:
                 self._child_ends.ask(hosted, why.error)
 
     def _returned(self, hosted: Hosted, answer: Callable[[], Answer], **facts: Any) -> None:
-        """Called in its thread, or in the loop's."""
+        """Called in its thread, or in the loop's. At the end of the host it may only come of that."""
+        if self._over:
+            return
         hosted.finish()
         tell = partial(self._clerk.put, partial(self._ended, hosted, answer, **facts))
         if self._child_ends.may_be(hosted):
@@ -193,15 +195,26 @@ class Host:
 
     def _end(self) -> None:
         """At once, whatever still runs: threads cannot be ended in any other way."""
-        self._stopping = True
-        self._child_ends.conclude()
+        self._stopping = self._over = True
         for hosted in list(self._attempts.values()):
             hosted.ask_to_end(STOPPED)
+        self._clerk.put(self._end_children)
+        self._clerk.join(LAST_WRITES_SECONDS)
+        leave()
+
+    def _end_children(self) -> None:
+        """First: this process may be killed meanwhile, as its service was, and whoever finds that an attempt has ended
+        looks for nothing of it any more.
+        """
+        end_all()
+        self._child_ends.conclude()
+        self._clerk.put(self._end_attempts)
+
+    def _end_attempts(self) -> None:
+        for hosted in list(self._attempts.values()):
             why = hosted.ending or STOPPED
             answer = Answer(why.kind, why.error)
-            self._clerk.put(partial(self._ended, hosted, lambda answer=answer: answer, interrupted=True))  # type: ignore[misc]  # a default binds it
-        self._clerk.put(leave)
-        self._clerk.join(LAST_WRITES_SECONDS)
+            self._ended(hosted, lambda answer=answer: answer, interrupted=True)  # type: ignore[misc]  # a default binds it
         leave()
 
 

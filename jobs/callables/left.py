@@ -7,7 +7,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from jobs.callables.children import key
-from jobs.execution.tree import Process, children_of, descendants, process
+from jobs.execution.tree import QUICK_LOOKS, Process, children_of, descendants, process
 
 
 class Left:
@@ -20,14 +20,7 @@ class Left:
 
     def of(self, token: str, workers: Collection[int]) -> list[Process]:
         """What is alive of what an attempt has left. `workers`: process ids of those whose end was not heard yet."""
-        reap(workers)
-        inside = set(workers)  # with all that descends from them
-        outside = []
-        for one in descendants(os.getpid()):  # parents come before their children
-            if one.pid in inside or one.parent in inside:
-                inside.add(one.pid)
-            else:
-                outside.append(one)
+        outside = outside_of(workers)
         # One that has died meanwhile may have left what is new, too: whoever hears of its end takes that.
         takes = all(one and one.alive for one in map(process, workers))
         owners: dict[int, str] = {}
@@ -38,8 +31,32 @@ class Left:
         return [one for one in outside if owners.get(one.pid) == token]
 
 
-def reap(workers: Collection[int]) -> None:
-    for pid in children_of(os.getpid()):
-        if pid not in workers:
+def outside_of(workers: Collection[int]) -> list[Process]:
+    """What is alive and descends from none of them, parents before their children."""
+    inside = set(workers)  # with all that descends from them
+    outside = []
+    for one in descendants(os.getpid()):
+        if one.pid in inside or one.parent in inside:
+            inside.add(one.pid)
+        else:
+            outside.append(one)
+    # One that forked and ended meanwhile was not seen, nor was its child. But what has lost its parent is a child of
+    # this process, until it is reaped here.
+    seen = {one.pid for one in outside}
+    return outside + [one for one in children_but(workers) if one.pid not in seen]
+
+
+def children_but(workers: Collection[int]) -> list[Process]:
+    """The children of this process, all of them alive at one moment; what has ended is reaped. Not all are alive where
+    one does nothing but fork and end: then the next one is of the group of those that are told.
+    """
+    found: list[Process] = []
+    for _ in range(QUICK_LOOKS):
+        found = [one for pid in children_of(os.getpid()) if pid not in workers and (one := process(pid))]
+        ended = [one.pid for one in found if not one.alive]
+        for pid in ended:
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
+        if not ended:
+            break
+    return found

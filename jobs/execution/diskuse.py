@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from jobs.execution.confinement import MEGABYTE, Passed, megabytes
 from jobs.execution.foldertree import size_of
+from jobs.execution.mounts import places_in
 from jobs.execution.rundir import OUTPUT, WORK, RunDir
 
 LEAST_BEYOND = 100 * MEGABYTE
@@ -70,4 +71,5 @@ class DiskUse:
         return Passed("failed", f"was ended to keep the node going: {said} (ROTA_MIN_FREE_DISK_MB)", said)
 
     def _size(self, name: str, enough: int) -> int:
-        return size_of(f"/proc/self/fd/{self._rundir.fd}/{name}", enough, MOST_ENTRIES)
+        path = f"/proc/self/fd/{self._rundir.fd}/{name}"
+        return size_of(path, enough, MOST_ENTRIES, places_in(path))

@@ -10,6 +10,7 @@ import errno
 import math
 import os
 import stat
+from collections.abc import Container
 
 from jobs.execution import mounts
 from jobs.execution.rundir import open_inner
@@ -18,11 +19,11 @@ TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # a name under which som
 BLOCK_BYTES = 512  # what st_blocks counts
 
 
-def size_of(path: str, enough: float = math.inf, most_entries: float = math.inf) -> int:
+def size_of(path: str, enough: float = math.inf, most_entries: float = math.inf, foreign: Container[str] = ()) -> int:
     """The bytes that it takes on the disk with all below it, as far as that can be read; 0 if it is not there. Not
-    counted on beyond `enough`, nor after about `most_entries`.
+    counted on beyond `enough`, nor after about `most_entries`. foreign: paths that are not asked, see `places_in`.
     """
-    total, count, left = 0, 0, [path]
+    total, count, left = 0, 0, [path] if path not in foreign else []
     while left and total <= enough and count < most_entries:
         folder = left.pop()
         try:
@@ -32,6 +33,8 @@ def size_of(path: str, enough: float = math.inf, most_entries: float = math.inf)
                 continue
             with os.scandir(folder) as entries:
                 for count, entry in enumerate(entries, count + 1):  # noqa: B020 it goes on counting
+                    if entry.path in foreign:
+                        continue
                     found = entry.stat(follow_symlinks=False)
                     if stat.S_ISDIR(found.st_mode):
                         left.append(entry.path)

@@ -22,13 +22,23 @@ def release(path: str) -> None:
             raise OSError(number, f"{os.strerror(number)}; something is mounted there", os.fsdecode(point))
 
 
+def places_in(path: str) -> set[str]:
+    """The same points, as they are reached by `path`. What is mounted there is another's, and may not answer."""
+    begin = len(folder_at(path))
+    return {path + os.fsdecode(point[begin:]) for point in mounted_in(path)}
+
+
 def mounted_in(path: str) -> list[bytes]:
     """Mount points at `path` and below, in the order in which they were made. `path` may lead by /proc/self/fd."""
-    parent, name = os.path.split(os.fsencode(path))
-    folder = os.path.realpath(parent).rstrip(b"/") + b"/" + name  # what its last part may be a link to is not in it
+    folder = folder_at(path)
     with open("/proc/self/mountinfo", "rb") as file:  # noqa: PTH123 pathlib costs start-up
         points = [ESCAPE.sub(unescape, line.split(b" ")[POINT]) for line in file]
     return [point for point in points if point == folder or point.startswith(folder + b"/")]
+
+
+def folder_at(path: str) -> bytes:
+    parent, name = os.path.split(os.fsencode(path))
+    return os.path.realpath(parent).rstrip(b"/") + b"/" + name  # what its last part may be a link to is not in it
 
 
 def unescape(found: re.Match[bytes]) -> bytes:

@@ -33,6 +33,9 @@ KEYWORDS = (
     "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "items", "minItems", "maxItems",
     "uniqueItems", "properties", "required", "additionalProperties", "minProperties", "maxProperties",
 )  # fmt: skip
+BOUNDS = (
+    ("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties")
+)  # fmt: skip
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -143,7 +146,7 @@ def _faults_of(name: str, where: str, schema: object, depth: int) -> Iterator[Fa
         return
     yield from _unknown(name, where, schema, KEYWORDS)
     yield from _faults_of_type(name, where, schema)
-    if fault := _malformed(name, where, schema):
+    if fault := _malformed(name, where, schema) or _crossed(name, where, schema):
         yield fault
         return
     if "items" in schema:
@@ -185,6 +188,18 @@ def _malformed(name: str, where: str, schema: Mapping[str, Any]) -> Fault | None
         keyword = next((str(step) for step in error.absolute_path), "schema")
         sentence = f"{where} has a wrong {keyword}: {shown(error.message)[1:-1]}."
         return Fault(name, shown(schema.get(keyword)), "a JSON Schema", sentence)
+    return None
+
+
+def _crossed(name: str, where: str, schema: Mapping[str, Any]) -> Fault | None:
+    """Bounds between which nothing lies."""
+    for least, most in BOUNDS:
+        if least in schema and most in schema and schema[least] > schema[most]:
+            sentence = (
+                f"{where} has a {least} of {shown(schema[least])} above its {most} of {shown(schema[most])}, "
+                "so no value fits; change one of them."
+            )
+            return Fault(name, shown(schema[least]), f"at most {shown(schema[most])}", sentence)
     return None
 
 

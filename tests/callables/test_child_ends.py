@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from jobs.callables import childends, children
+from jobs.callables import childends, children, host
 from jobs.callables.answers import Answer
 from jobs.callables.childends import ChildEnds, ChildrenEnding
 from jobs.callables.children import Children
@@ -114,6 +114,19 @@ def test_one_that_goes_on_keeps_what_may_be_its_own(world):
     world.finish(goes_on)
     world.pass_on()
     assert world.who_ended_it == ["goes on"]
+
+
+def test_host_tells_no_end_of_what_is_alive(monkeypatch):
+    """Killed between, it left a process for which nobody looked any more: its attempt had an end."""
+    done = []
+    monkeypatch.setattr(host, "end_all", lambda: done.append("nothing is alive"))
+    monkeypatch.setattr(host, "leave", lambda: done.append("it leaves"))
+    its = host.Host(Mock(), Mock(), reports=0)
+    its._clerk = Mock(put=lambda call: call())
+    its._attempts["mine"] = Mock(token="mine", abandoned=False, ending=None)
+    its._attempts["mine"].end.side_effect = lambda *_, **__: done.append("its end is told") or Mock()
+    its._end()
+    assert done[:2] == ["nothing is alive", "its end is told"]
 
 
 def test_pooled_one_ends_and_names_what_may_not_be_signalled(monkeypatch):

@@ -19,14 +19,15 @@ def process(pid, parent=HERE, state="S"):
 @pytest.fixture
 def world(monkeypatch):
     """What descends from the pool, its workers among it."""
-    world = SimpleNamespace(found=[])
+    world = SimpleNamespace(found=[], unseen=[])
 
     def processes(pid):
-        return next((one for one in world.found if one.pid == pid), None)
+        return next((one for one in world.found + world.unseen if one.pid == pid), None)
 
     monkeypatch.setattr(left, "descendants", lambda _: [one for one in world.found if one.alive])
     monkeypatch.setattr(left, "process", processes)
-    monkeypatch.setattr(left, "children_of", lambda _: [])
+    monkeypatch.setattr(left, "children_of", lambda _: pids(world.unseen))
+    monkeypatch.setattr(os, "waitpid", lambda pid, _: world.unseen.remove(processes(pid)))
     return world
 
 
@@ -62,3 +63,9 @@ def test_what_is_new_is_left_to_a_worker_that_has_just_died(world):
     world.found = [process(1, state="Z"), process(8), process(9)]
     assert pids(its.of("first", {1})) == [8]
     assert pids(its.of("second", set())) == [9]
+
+
+def test_what_was_forked_during_the_look_is_found(world):
+    world.unseen = [process(8, state="Z"), process(9)]
+    assert pids(Left().of("mine", set())) == [9]
+    assert pids(world.unseen) == [9]

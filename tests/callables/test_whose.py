@@ -21,7 +21,7 @@ OLD, NEW = Mock(token="old", ticks=50), Mock(token="new", ticks=90)
 @pytest.fixture
 def world(monkeypatch):
     """What descends from the host, by process: the token in its environment."""
-    world = Mock(found={}, looks=0)
+    world = Mock(found={}, unseen=[], looks=0)
 
     def descendants(root):
         assert root == os.getpid()
@@ -29,11 +29,17 @@ def world(monkeypatch):
         return list(world.found)
 
     def tokens(pid):
-        return next(token for one, token in world.found.items() if one.pid == pid)
+        return next((token for one, token in world.found.items() if one.pid == pid), None)
+
+    def process_of(pid):
+        return next(one for one in (*world.found, *world.unseen) if one.pid == pid)
 
     monkeypatch.setattr(children, "descendants", descendants)
     monkeypatch.setattr(children, "token_of", tokens)
-    monkeypatch.setattr(children, "process", lambda pid: next(one for one in world.found if one.pid == pid))
+    monkeypatch.setattr(
+        children, "process", lambda pid: next(one for one in [*world.found, *world.unseen] if one.pid == pid)
+    )
+    monkeypatch.setattr(children, "children_of", lambda _: [one.pid for one in world.unseen])
     return world
 
 
@@ -73,6 +79,16 @@ def test_it_stays_of_whom_it_was_when_its_parent_has_gone(world):
     assert pids(its, OLD, NEW) == [1, 2]
     world.found = {process(2, parent=os.getpid()): None}
     assert (pids(its, NEW), pids(its, OLD, NEW)) == ([], [2])
+
+
+def test_what_was_forked_during_the_look_is_found(world):
+    world.unseen = [process(1, parent=os.getpid()), process(2)._replace(state="Z")]
+    assert pids(Children(), OLD) == [1]
+
+
+def test_one_that_has_just_ended_is_worth_a_look(world):
+    world.unseen = [process(2)._replace(state="Z")]
+    assert Children().may_be_of(OLD)
 
 
 def test_many_that_end_at_once_share_a_look(world, monkeypatch):

@@ -13,8 +13,10 @@ from jobs.execution.beginning import Beginning, NotBegunError
 from jobs.execution.declared import Declared, NoAnswerError
 from jobs.execution.ending import HANG_SECONDS, Ending
 from jobs.execution.environments import READS_AT_ONCE, Environments
+from jobs.execution.mounts import mounted_in
 from jobs.execution.program import form_of
 from jobs.execution.rundir import RESULT
+from jobs.execution.samples import read_samples
 from jobs.execution.spawn import ask_of_file
 from jobs.execution.tree import children_of, process
 from tests.waiting import DEADLINE_SECONDS, until
@@ -58,6 +60,19 @@ def test_others_do_not_wait_for_one_that_hangs(attempt, hung):
     until(lambda: children_of(running.pid))
     assert attempt("true").result().kind == "success"
     assert running.file(RESULT) is None
+
+
+def test_what_a_job_has_mounted_and_hangs_does_not_hold_its_runner(attempt, mount):
+    """The look at how much its files take asked it, and from then on saw neither cancel nor time limit."""
+    running = attempt("echo begun; sleep 600", min_free_disk_bytes=1 << 60)
+    running.prints("begun")
+    for name in ("output", "work"):
+        mount(running.path / name / "hung")
+    seen = len(read_samples(running.path))
+    until(lambda: len(read_samples(running.path)) >= seen + 2)
+    running.cancel()
+    assert running.result().kind == "cancelled"
+    assert not mounted_in(str(running.path))
 
 
 def test_job_that_waits_to_begin_says_what_for(attempt, hung, monkeypatch):

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from jobs.execution import mounts
-from jobs.execution.foldertree import remove_tree
+from jobs.execution.foldertree import remove_tree, size_of
 
 
 @pytest.fixture
@@ -38,6 +38,15 @@ def test_mount_in_the_outputs_is_no_output(attempt, precious):
     assert running.result().kind == "success"
     assert sorted(one.name for one in precious.iterdir()) == ["file", "link"]
     assert mounts.mounted_in(str(running.path)) == []
+
+
+def test_mount_takes_nothing_of_the_folders_disk(tmp_path, precious):
+    (place := tmp_path / "run" / "a b").mkdir(parents=True)
+    before = size_of(str(tmp_path / "run"))
+    (precious / "large").write_bytes(b"x" * 1_000_000)
+    subprocess.run(["/bin/mount", "--bind", precious, place], check=True)
+    for path, size in ((str(tmp_path / "run"), before), (str(place), 0)):
+        assert size_of(path, foreign=mounts.places_in(path)) <= size
 
 
 def test_mount_in_a_log_outlives_its_retention(tmp_path, precious):
