@@ -10,6 +10,7 @@ import pytest
 from jobs.core.packages import PackagesNeeded
 from jobs.execution import beginning, declared, ending
 from jobs.execution.beginning import Beginning, NotBegunError
+from jobs.execution.conditions import conditions_of
 from jobs.execution.declared import Declared, NoAnswerError
 from jobs.execution.ending import HANG_SECONDS, Ending
 from jobs.execution.environments import READS_AT_ONCE, Environments
@@ -19,6 +20,7 @@ from jobs.execution.rundir import RESULT
 from jobs.execution.samples import read_samples
 from jobs.execution.spawn import ask_of_file
 from jobs.execution.tree import children_of, process
+from tests.execution.running import ROOT
 from tests.waiting import DEADLINE_SECONDS, until
 
 ASK = "import os, sys; os.chdir(sys.argv[1])"
@@ -35,9 +37,11 @@ def test_job_whose_directory_hangs_ends_by_its_time_limit(attempt, hung):
 
 @pytest.mark.parametrize("name", ["script.py", "program"])
 def test_job_whose_file_hangs_ends_by_its_time_limit(attempt, hung, name):
-    result = attempt(f"{hung}/{name}", "script_path", timeout_seconds=0.2).result()
+    running = attempt(f"{hung}/{name}", "script_path", timeout_seconds=0.2)
+    result = running.result()
     assert result.kind == "timeout"
     assert "its file system does not answer" in result.error
+    assert conditions_of(running.path).argv[-1] == f"{hung}/{name}"  # for its page, which does not ask the file either
 
 
 def test_job_whose_interpreter_hangs_ends_by_its_time_limit(attempt, hung):
@@ -97,6 +101,26 @@ def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
         assert [end.step(at) and end.given_up for at in (3.0, 3.1 + HANG_SECONDS)] == [False, True]
         assert end.left.endswith(f"and end when it does: {asking.pid}")
         hung.close()
+
+
+END_ALL = """
+import subprocess, sys
+from jobs.execution import ending
+ending.HANG_SECONDS = 0.05
+subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdout=subprocess.DEVNULL)
+sys.stdin.readline()
+print(ending.end_all())
+"""
+
+
+def test_end_of_all_does_not_wait_for_what_the_kernel_holds(mount):
+    hung = mount(deep=True)
+    command = [sys.executable, "-c", END_ALL, ASK, hung.path]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ending_all:
+        assert hung.asked.wait(DEADLINE_SECONDS)
+        said, _ = ending_all.communicate(b"\n", DEADLINE_SECONDS)
+        hung.close()
+    assert said == b"{}\n"
 
 
 def test_script_that_hangs_is_read_in_vain_and_not_twice(hung, monkeypatch):
