@@ -1,9 +1,9 @@
 """A file system that does not answer holds the process that asks it, and neither its runner nor anybody else."""
 
+import os
 import subprocess
 import sys
 import threading
-from functools import partial
 
 import pytest
 
@@ -15,10 +15,8 @@ from jobs.execution.declared import Declared, NoAnswerError
 from jobs.execution.ending import HANG_SECONDS, Ending
 from jobs.execution.environments import READS_AT_ONCE, Environments
 from jobs.execution.mounts import mounted_in
-from jobs.execution.program import form_of
 from jobs.execution.rundir import RESULT
 from jobs.execution.samples import read_samples
-from jobs.execution.spawn import ask_of_file
 from jobs.execution.tree import children_of, process
 from tests.execution.running import ROOT
 from tests.waiting import DEADLINE_SECONDS, until
@@ -79,12 +77,15 @@ def test_what_a_job_has_mounted_and_hangs_does_not_hold_its_runner(attempt, moun
     assert not mounted_in(str(running.path))
 
 
-def test_job_that_waits_to_begin_says_what_for(attempt, hung, monkeypatch):
+def test_job_that_waits_to_begin_says_what_for(monkeypatch):
     said = []
     monkeypatch.setattr(beginning, "SAID_AFTER_SECONDS", 0.0)
+    told, tell = os.pipe()
     with pytest.raises(NotBegunError):
-        ask_of_file(f"{hung}/a.py", partial(form_of, f"{hung}/a.py"), Beginning(None, 0.1, said.append))
-    assert said == [f"it waits to begin: {hung}/a.py: its file system does not answer"]
+        Beginning(None, 0.1, said.append).read(7, told, "file {}".format)
+    os.close(told)
+    os.close(tell)
+    assert said == ["it waits to begin: file 7: its file system does not answer"]
 
 
 def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
