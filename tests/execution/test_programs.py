@@ -70,7 +70,7 @@ def test_file_that_is_not_what_its_name_says_is_run_as_what_it_is(attempt, tmp_p
     other.chmod(0o755)
     with zipfile.ZipFile(archive := tmp_path / "archive.py", "w") as made:
         made.writestr("__main__.py", "print('from archive')")
-    for file, said, argv in ((other, "sh", [str(other)]), (archive, "archive", [sys.executable, str(archive)])):
+    for file, said, argv in ((other, "sh", (str(other),)), (archive, "archive", (sys.executable, str(archive)))):
         running = attempt(str(file), "script_path")
         running.result()
         assert (running.text, conditions_of(running.path).argv) == (f"from {said}\n", argv)
