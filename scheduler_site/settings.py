@@ -93,7 +93,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
-    "scheduler_site.busy.DatabaseBusy",
+    "scheduler_site.database_answers.DatabaseAnswers",
 ]
 ROOT_URLCONF = "scheduler_site.urls"
 ASGI_APPLICATION = "scheduler_site.asgi.application"

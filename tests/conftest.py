@@ -5,6 +5,7 @@ import shutil
 import tempfile
 
 import django
+import hypothesis
 from django.conf import settings
 
 # A developer's own settings must not decide what a test sees. pytest-django would load the settings before it reads
@@ -23,6 +24,11 @@ settings.STATIC_ROOT.mkdir()  # ServeStatic warns of an address without a folder
 django.setup()
 del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
 
+# Neither is an example too slow, nor the making of examples: a pause of the machine is no fault.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 pytest_plugins = [
     "tests.fixtures.postgres",

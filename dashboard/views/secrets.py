@@ -22,6 +22,7 @@ from jobs import actions
 from jobs.actions import InvalidInput, Problem
 from jobs.actions.secrets import SECRET_FIELDS, value_from_form
 from jobs.models import Secret
+from jobs.store.secrets import with_jobs
 
 PART_OF = "jobs"
 ONCE_MORE = "What you typed is not shown again: give the value once more."
@@ -30,8 +31,7 @@ ONCE_MORE = "What you typed is not shown again: give the value once more."
 @require_safe
 @login_required
 def secrets(request: HttpRequest) -> HttpResponse:
-    found = Secret.objects.defer("ciphertext").prefetch_related("grants__job")
-    return live_page(request, "secrets/list.html", [], {"secrets": found, "part_of": PART_OF})
+    return live_page(request, "secrets/list.html", [], {"secrets": with_jobs(), "part_of": PART_OF})
 
 
 @sensitive_post_parameters("value")
@@ -90,7 +90,7 @@ def _change(request: HttpRequest, secret: Secret) -> HttpResponse:
 
 
 def _find_or_404(secret_id: int) -> Secret:
-    secret = Secret.objects.defer("ciphertext").prefetch_related("grants__job").filter(pk=secret_id).first()
+    secret = with_jobs().filter(pk=secret_id).first()
     if secret is None:
         raise Http404(f"There is no secret {secret_id}; it may have been deleted.")
     return secret

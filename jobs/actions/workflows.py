@@ -43,15 +43,8 @@ def run_job(
     `parameters`: values by name, of this job alone; those that are left out are the job's. In a workflow each job has
     its own. A value that is masked means the one in `before`, what another run was given. Raises InvalidInput.
     """
-    if scope not in (None, *SCOPES):
-        sentence = f"scope is {shown(scope)}, expected {' or '.join(SCOPES)}."
-        raise InvalidInput([Problem("scope", shown(scope), " or ".join(SCOPES), sentence)])
     graph = read.workflows()
-    begins = bool(graph.dependents(job_id)) and not graph.upstreams(job_id)
-    if scope == WORKFLOW or (scope is None and begins):
-        if parameters:
-            sentence = "parameters are for one job, and in a workflow each has its own values; run it with scope job."
-            raise InvalidInput([Problem("parameters", shown(parameters), "nothing, or scope job", sentence)])
+    if _takes_others_along(job_id, graph, scope, parameters):
         return _run_workflow(job_id, graph, logical_at or now, actor, now)
     # With what begins its workflow: a fire holds that schedule, and may be making an instance of this very date.
     job = _locked([job_id, *workflows.roots(graph, job_id)]).get(job_id)
@@ -74,6 +67,20 @@ def run_job(
     )
     names = workflows.names_of(missing)
     return Submitted(instance.pk, job_id, is_new=True, missing=tuple(names[up] for up in missing if up in names))
+
+
+def _takes_others_along(job_id: int, graph: Graph, scope: str | None, parameters: object) -> bool:
+    """Whether the whole workflow is to run. Raises InvalidInput."""
+    if scope not in (None, *SCOPES):
+        sentence = f"scope is {shown(scope)}, expected {' or '.join(SCOPES)}."
+        raise InvalidInput([Problem("scope", shown(scope), " or ".join(SCOPES), sentence)])
+    begins = bool(graph.dependents(job_id)) and not graph.upstreams(job_id)
+    if scope == JOB or (scope is None and not begins):
+        return False
+    if parameters:
+        sentence = "parameters are for one job, and in a workflow each has its own values; run it with scope job."
+        raise InvalidInput([Problem("parameters", shown(parameters), "nothing, or scope job", sentence)])
+    return True
 
 
 @once_more

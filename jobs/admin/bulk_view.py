@@ -17,6 +17,7 @@ from jobs.admin.bulk_form import BulkEdit, BulkForm
 from jobs.admin.choosing import chosen_of, is_second_click, page_of
 from jobs.admin.outcomes import answers_of, counted, tell_refusals
 from jobs.models import Job
+from jobs.store.secrets import prefetch_uses
 
 ACTION = "change_jobs"
 TOLD = {
@@ -48,7 +49,7 @@ def bulk_edit(
 
 def _rows(edit: BulkEdit, chosen: Mapping[int, int | None]) -> list[Row]:
     jobs = Job.objects.filter(pk__in=chosen).select_related("schedule__calendar").order_by("name")
-    jobs = jobs.prefetch_related("upstream_edges", "secret_grants__secret")
+    jobs = jobs.prefetch_related("upstream_edges", prefetch_uses())
     return list(plan(edit, jobs.iterator(chunk_size=100), now=timezone.now()))
 
 

@@ -22,6 +22,7 @@ from jobs.api.moments import iso
 from jobs.api.shapes import full_job, listed_job, schedule_of
 from jobs.api.strict import identifier, json_object
 from jobs.models import LARGE, Job
+from jobs.store.secrets import prefetch_uses
 
 router = Router(tags=["jobs"])
 Revision = QueryEx[
@@ -64,7 +65,7 @@ def list_jobs(
 ) -> Any:
     """Newest first, without what they run and its variables."""
     found = Job.objects.select_related("schedule__calendar", "created_by").prefetch_related(
-        "upstream_edges", "secret_grants__secret"
+        "upstream_edges", prefetch_uses()
     )
     found = found.defer(*LARGE).order_by("-pk")
     if name:

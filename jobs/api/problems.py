@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, SuspiciousOperation
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI
@@ -23,6 +23,7 @@ from jobs.execution.rundir import BrokenFileError
 
 logger = logging.getLogger(__name__)
 
+SAFE = ("GET", "HEAD")
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN = "Send a token (`Authorization: Bearer TOKEN`; `manage.py createtoken USER` makes one), or sign in first."
 
@@ -89,7 +90,12 @@ def busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
 def unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
     """The border: what nobody thought of is logged with its traceback, and the caller is told that much."""
     logger.error("%s %s failed", request.method, request.path, exc_info=error)
-    return problem(500, "The server failed at this; its log says how. Nothing was stored.")
+    asked = "" if request.method in SAFE else " What you asked for may have been done: look before you send it again."
+    return problem(500, f"The server failed at this; its log says how.{asked}")
+
+
+def removed_meanwhile(request: HttpRequest, error: ObjectDoesNotExist) -> HttpResponse:
+    return problem(404, "What this is about was deleted while it was read.")
 
 
 HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
@@ -106,6 +112,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     SuspiciousOperation: lambda _, error: problem(400, str(error)),
     UnreadablePostError: lambda _, error: problem(400, "The request ended before its body did; send it again."),
     OperationalError: busy,
+    ObjectDoesNotExist: removed_meanwhile,
     Exception: unexpected,
 }
 

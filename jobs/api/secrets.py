@@ -19,6 +19,7 @@ from jobs.api.idempotency import DESCRIBED, idempotent
 from jobs.api.moments import iso
 from jobs.api.strict import identifier, json_object
 from jobs.models import Secret
+from jobs.store import secrets as store
 
 router = Router(tags=["secrets"])
 
@@ -26,7 +27,7 @@ router = Router(tags=["secrets"])
 @router.get("/secrets", response={200: list[answers.SecretAnswer], **answers.REFUSALS})
 def list_secrets(request: HttpRequest) -> Any:
     """All of them, by name, with the jobs that are given them."""
-    return [_shape(secret) for secret in _with_jobs()]
+    return [_shape(secret) for secret in store.with_jobs()]
 
 
 @router.post(
@@ -71,14 +72,10 @@ def _done(done: actions.SecretChanged) -> dict[str, Any]:
 
 
 def _one(secret_id: int) -> dict[str, Any]:
-    secret = _with_jobs().filter(pk=secret_id).first()
+    secret = store.with_jobs().filter(pk=secret_id).first()
     if secret is None:
         raise NotFound("secret", secret_id)
     return _shape(secret)
-
-
-def _with_jobs() -> Any:
-    return Secret.objects.defer("ciphertext").prefetch_related("grants__job")
 
 
 def _shape(secret: Secret) -> dict[str, Any]:

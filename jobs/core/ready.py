@@ -99,14 +99,15 @@ class ReadySet:
         self._groups: dict[Needs, Group] = {}
         self._places: dict[int, tuple[Group, Place]] = {}
         self._alone: dict[int, int] = {}
-        self._parked: dict[int, dict[int, tuple[Needs, Place]]] = {}
+        self._parked: dict[int, tuple[Needs, Place]] = {}
+        self._parked_of: dict[int, Group] = {}
 
     def __len__(self) -> int:
         """Without those that are parked."""
         return len(self._places)
 
     def __contains__(self, instance_id: int) -> bool:
-        return instance_id in self._places or instance_id in self._parked.get(self._alone.get(instance_id, 0), ())
+        return instance_id in self._places or instance_id in self._parked
 
     def add(self, instance_id: int, order_key: int, needs: Needs) -> None:
         """Put it in its place; an instance that is here already moves."""
@@ -120,10 +121,13 @@ class ReadySet:
         self._put(needs, place)
 
     def discard(self, instance_id: int) -> None:
+        """What is parked behind it is looked at in its stead."""
         alone = self._alone.pop(instance_id, None)
-        if alone is not None and instance_id in self._parked.get(alone, ()):
-            del self._parked[alone][instance_id]
+        if alone is not None and instance_id in self._parked:
+            self._take_parked(alone, instance_id)
             return
+        if alone is not None:
+            self.unpark(alone)  # before it is taken out, or a pass would lose its group
         self._take_out(instance_id)
 
     def alone(self, instance_id: int) -> int | None:
@@ -131,18 +135,32 @@ class ReadySet:
         return self._alone.get(instance_id)
 
     def park(self, instance_id: int) -> bool:
-        """It waits for another of its job. False if one of that job does already: the first in order is told first."""
-        parked = self._parked.setdefault(self._alone[instance_id], {})
-        is_first = not parked
+        """It waits for another of its job. False if one before it does already: only the first in order is told."""
         group, place = self._places[instance_id]
-        parked[instance_id] = (group.needs, place)
+        parked = self._parked_of.setdefault(self._alone[instance_id], Group(group.needs))
+        is_first = not len(parked) or place < parked.first()
+        parked.add(place)
+        self._parked[instance_id] = (group.needs, place)
         self._take_out(instance_id)
         return is_first
 
     def unpark(self, job_id: int) -> None:
-        """Nothing of the job runs any more, or something else of it: they are looked at again."""
-        for needs, place in self._parked.pop(job_id, {}).values():
-            self._put(needs, place)
+        """The first parked of the job is looked at again: nothing of it runs any more, or something else of it.
+
+        Those behind stay: only one can start, and when it goes the next comes.
+        """
+        parked = self._parked_of.get(job_id)
+        if parked is not None:
+            _, instance_id = parked.first()
+            self._put(*self._take_parked(job_id, instance_id))
+
+    def _take_parked(self, job_id: int, instance_id: int) -> tuple[Needs, Place]:
+        needs, place = self._parked.pop(instance_id)
+        parked = self._parked_of[job_id]
+        parked.remove(place)
+        if not len(parked):
+            del self._parked_of[job_id]
+        return needs, place
 
     def _put(self, needs: Needs, place: Place) -> None:
         group = self._groups.get(needs)

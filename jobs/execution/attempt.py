@@ -11,7 +11,6 @@ import selectors
 import signal
 import time
 from collections.abc import Sequence
-from functools import partial
 
 from jobs.execution import inuse, moment, outputs, secretfiles
 from jobs.execution.beginning import Beginning, NotBegunError, end
@@ -25,7 +24,7 @@ from jobs.execution.logwriter import LogWriter
 from jobs.execution.markers import Markers
 from jobs.execution.mask import Mask
 from jobs.execution.own import Own
-from jobs.execution.program import ITSELF, Program, StartError, form_of, likely_form, program_of
+from jobs.execution.program import OtherFormError, Program, StartError, program_of
 from jobs.execution.pump import Pump
 from jobs.execution.rundir import CANCEL, OUTPUT, STARTED, WORK, RunDir, variables_of
 from jobs.execution.samples import SampleFile
@@ -33,7 +32,6 @@ from jobs.execution.secrets import GivenSecret
 from jobs.execution.spawn import (
     PR_SET_CHILD_SUBREAPER,
     Surroundings,
-    ask_of_file,
     fork_to_exec,
     pin,
     prctl,
@@ -108,8 +106,7 @@ class Attempt:
         if spec.environment:
             inuse.hold(spec.environment)
         beginning = Beginning(self.hearing, spec.timeout_seconds, self.log.notice)
-        self.form = self.form_of_file(beginning)
-        program = program_of(spec, self.rundir.path, self.form)
+        program = program_of(spec, self.rundir.path)
         if spec.cores:
             pin(spec.cores)
         if spec.nice:
@@ -126,7 +123,12 @@ class Attempt:
             env = limits.user.environment(env)
         oom_score = self.begun.oom_score_adj
         self.around = Surroundings(env, directory, spec.umask, oom_score, pump.stdout, pump.stderr, limits)
-        why = self.fork(program, beginning)
+        try:
+            why = self.fork(program, beginning)
+        except OtherFormError as other:
+            program = program_of(spec, self.rundir.path, other.form)
+            why = self.fork(program, beginning)
+        self.form = program.form
         self.started_at, self.started = time.time(), time.monotonic()
         self.start_method = "cold" if why else "warm"
         self.start_note = why if spec.start == "warm" or (spec.start == "auto" and program.checked) else ""
@@ -135,14 +137,6 @@ class Attempt:
         self.usage = Usage(self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
-
-    def form_of_file(self, beginning: Beginning) -> str:
-        """Of a script file on the node; nothing of all else."""
-        path = self.spec.body
-        if self.spec.kind != "script_path":
-            return ""
-        likely = likely_form(path)
-        return likely if likely == ITSELF else ask_of_file(path, partial(form_of, path), beginning)
 
     def fork(self, program: Program, beginning: Beginning) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""

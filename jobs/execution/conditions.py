@@ -10,7 +10,7 @@ from typing import Any
 from jobs.execution.installed import Facts, facts_in
 from jobs.execution.limits import user_of
 from jobs.execution.masking import MASK, masked
-from jobs.execution.program import StartError, likely_form, program_of
+from jobs.execution.program import StartError, program_of
 from jobs.execution.rundir import SPEC, STARTED, WORK, RunDir, variables_of
 from jobs.execution.spec import FormatError, Spec
 
@@ -73,7 +73,7 @@ def conditions_of(path: Path | str) -> Conditions | None:
 
 def _of(spec: Spec, started: Mapping[str, Any], path: str) -> Conditions:
     workspace = f"{path}/{WORK}"
-    form = str(started.get("form") or likely_form(spec.body))
+    form = str(started.get("form", ""))
     try:
         argv = [spec.body] if spec.hosted else program_of(spec, path, form).argv
     except StartError:  # its file is gone, by which it was decided how to run it

@@ -92,7 +92,7 @@ class LogWriter:
 
     def drop_oldest(self) -> bool:
         """Remove the oldest segment after the first, to make room. False if there is none."""
-        if len(self._kept) < 2:
+        if len(self._kept) < 2 or self._dir < 0:
             return False
         offset, size = self._kept.pop(1)
         self._kept_bytes -= size
@@ -129,8 +129,17 @@ class LogWriter:
         if self._segment is None:
             if time.monotonic() < self._retry_at:
                 return None
-            self._segment = Segment(self._directory(), self.end, self._lines)
+            self._segment = self._new_segment()
         return self._segment
+
+    def _new_segment(self) -> Segment:
+        folder = self._directory()
+        try:
+            return Segment(folder, self.end, self._lines)
+        except FileNotFoundError:  # the job has removed log/, which is made anew
+            os.close(folder)
+            self._dir = -1
+            return Segment(self._directory(), self.end, self._lines)
 
     def _directory(self) -> int:
         if self._dir < 0:

@@ -1,9 +1,9 @@
 """Hides the values of secrets in what a job prints. Standard library only.
 
-Looked for are the value as it is, as a URL, JSON, markup, Python or a shell writes it, in base64 wherever it begins in
-a longer text, the password of an address, and, of a value of several lines, each line that says something. All bytes
-that belong to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or
-prints it letter by letter with others between, gets it past this: it is a help against accidents, not a wall.
+Looked for are the value as it is, as a URL, code, markup or a shell writes it, in base64 wherever it begins in a longer
+text, the password of an address, and, of a value of several lines, each line that says something. All bytes that belong
+to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or prints it letter
+by letter with others between, gets it past this: it is a help against accidents, not a wall.
 
 A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
 that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
@@ -13,15 +13,15 @@ complete, and it is told with what comes next or when the stream ends.
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from binascii import b2a_base64
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
 from jobs.execution import masking
-from jobs.execution.escapes import in_markup, in_shells, passwords_in
+from jobs.execution.escapes import in_code, in_markup, in_shells, passwords_in
 
 MASK = masking.MASK.encode()
 LEAST_LINE = 8  # characters of a line, of several, that is a secret by itself
@@ -32,6 +32,7 @@ LITTLE = 65_536  # bytes, before which it costs more to see which words there ar
 HEAD = 8
 BASE64_LINE = 57  # bytes that a line of base64 stands for
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~")
+IN_CAPITALS = re.compile(rb"%[0-9A-F]{2}")  # some write it small
 SAFE_IN_URLS = (LETTERS, LETTERS | set(b"/"), LETTERS | set(b"!'()*"))  # as Python's quote and JavaScript's have it
 
 
@@ -170,16 +171,14 @@ def forms_of(value: str) -> Iterator[bytes]:
     """Without blanks and line breaks around it, which a program may add or take."""
     text = value.strip()
     raw = text.encode()
-    yield raw
-    yield json.dumps(text)[1:-1].encode()
-    yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
-    yield repr(text)[1:-1].encode()
     yield repr(raw)[2:-1].encode()
-    yield from (form.encode() for form in (*in_shells(text), *in_markup(text)))
+    for written in (text, *in_code(text), *in_shells(text), *in_markup(text)):
+        yield written.encode("ascii", "xmlcharrefreplace")
+        yield written.encode()
     for safe in SAFE_IN_URLS:
-        quoted = quote(raw, safe)
-        yield quoted
-        yield quoted.replace(b"%20", b"+")
+        for quoted in (quote(raw, safe), IN_CAPITALS.sub(lambda one: one[0].lower(), quote(raw, safe))):
+            yield quoted
+            yield quoted.replace(b"%20", b"+")
     for form in in_base64(raw):
         yield form
         yield form.translate(bytes.maketrans(b"+/", b"-_"))

@@ -27,14 +27,15 @@ SHELLS = ("/bin/bash", "/bin/sh")
 
 
 class Program(NamedTuple):
-    """`checked`: a file that must be readable, since whoever reads it would only say so in its own words. `archive`:
-    that file is one, with a script in it.
+    """`checked`: a file that must be readable, since whoever reads it would only say so in its own words. `form`: of
+    that file, where it is decided how to run it; `guessed`: without a look at it.
     """
 
     file: str
     argv: list[str]
     checked: str = ""
-    archive: bool = False
+    form: str = ""
+    guessed: bool = False
 
 
 class StartError(Exception):
@@ -46,21 +47,32 @@ class StartError(Exception):
         super().__init__(f"could not be started: {file}: {reason}")
 
 
+class OtherFormError(Exception):
+    """What was guessed of the form of a script file is wrong."""
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+        super().__init__(form)
+
+
 def explained(file: str, error: OSError) -> StartError:
     return StartError(file, f"{error.strerror} (errno {error.errno})")
 
 
-def program_of(spec: Spec, rundir_path: str, form: str) -> Program:
-    """`form`: of the file, for a script_path; see `form_of`. Asks nothing of file systems but the data folder's."""
+def program_of(spec: Spec, rundir_path: str, form: str = "") -> Program:
+    """`form`: of the file of a script_path, if it is known: see `form_of`. Asks nothing of file systems but the data
+    folder's.
+    """
     if spec.kind == "command":
         return shell(spec.body)
     if spec.kind == "script":
         path = f"{rundir_path}/{SCRIPTS}/{spec.body}"
         return interpreted(spec, path) if spec.body == PYTHON_SCRIPT else executed(path)
     if spec.kind == "script_path":
-        if form == ITSELF:
-            return Program(spec.body, [spec.body])
-        return interpreted(spec, spec.body)._replace(archive=form == ARCHIVE)
+        thought = form or likely_form(spec.body)
+        if thought == ITSELF:
+            return Program(spec.body, [spec.body], form=ITSELF)
+        return interpreted(spec, spec.body)._replace(form=thought, guessed=not form)
     if spec.kind == "callable":
         return Program(spec.interpreter, [spec.interpreter, CALLER, spec.body], CALLER)
     raise StartError(spec.kind, "is no kind of job; expected script, script_path, command or callable")
@@ -95,7 +107,7 @@ def form_of(path: str) -> str:
 
 
 def likely_form(path: str) -> str:
-    """Without a look."""
+    """Without a look; surely if it is ITSELF."""
     return INTERPRETED if path.endswith(".py") else ITSELF
 
 
@@ -121,9 +133,12 @@ def names_python(line: str) -> bool:
     return bool(names) and names[0].startswith("python")
 
 
-def check_readable(path: str) -> None:
-    """StartError if it is missing, no file, or not for us."""
-    first_bytes(path, 1)
+def check(program: Program) -> None:
+    """StartError if its file is missing, none, or not for us; OtherFormError."""
+    if program.checked:
+        first_bytes(program.checked, 1)
+    if program.guessed and (form := form_of(program.checked)) != program.form:
+        raise OtherFormError(form)
 
 
 def first_line(path: str) -> bytes:

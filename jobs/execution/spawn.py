@@ -18,14 +18,13 @@ from typing import NamedTuple, NoReturn
 
 from jobs.execution.beginning import Beginning
 from jobs.execution.limits import LIBC, Limits, take_on
-from jobs.execution.program import Program, StartError, check_readable, explain_exec, explained
+from jobs.execution.program import OtherFormError, Program, StartError, check, explain_exec, explained
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ERROR_FD = 3
 OOM_SCORE_FILE = "/proc/self/oom_score_adj"
 OOM_SCORE = b"-500"
 BUSY_SECONDS = 1.0
-ANSWER = b"\0"  # begins one, and no error: that begins with a file's name
 
 Become = Callable[[Program, Mapping[str, str]], None]
 
@@ -70,8 +69,8 @@ def fork_to_exec(become: Callable[[Become], object]) -> int:
 def start_job(
     program: Program, around: Surroundings, fork: Callable[[Callable[[Become], object]], int], beginning: Beginning
 ) -> int:
-    """Process id of the job, which has begun when this returns. StartError if it could not be, NotBegunError if it
-    was waited for long enough.
+    """Process id of the job, which has begun when this returns. StartError if it could not be, OtherFormError if its
+    file is of another form, NotBegunError if it was waited for long enough.
 
     fork: makes a process and has it become the job, by what it passes: `fork_to_exec`, or warm.py's.
     """
@@ -86,7 +85,7 @@ def start_job(
         os.close(told)
     if error:
         os.waitpid(pid, 0)
-        raise start_error(error)
+        raise error_of(error)
     return pid
 
 
@@ -98,44 +97,14 @@ def waits_for(program: Program, around: Surroundings, pid: int) -> str:
     return program.checked or program.file
 
 
-def ask_of_file(path: str, question: Callable[[], str], beginning: Beginning) -> str:
-    """The answer to what is asked of the file system of `path`, by a process apart. StartError if that raises one,
-    NotBegunError as above.
-    """
-    told, tell = os.pipe2(os.O_CLOEXEC)
-    try:
-        runner, pid = os.getpid(), os.fork()
-        if pid == 0:
-            answer(question, runner, tell)
-        os.close(tell)
-        said = beginning.read(pid, told, lambda _pid: path)
-    finally:
-        os.close(told)
-    os.waitpid(pid, 0)
-    if said[:1] != ANSWER:
-        raise start_error(said or f"{path}\0whoever was to look at it has ended".encode())
-    return said[1:].decode()
+def words_of(file: str, reason: str) -> bytes:
+    """What is wrong with a file; of a form, without a file."""
+    return f"{file}\0{reason}".encode("utf-8", "surrogateescape")
 
 
-def answer(question: Callable[[], str], runner: int, tell: int) -> NoReturn:
-    try:
-        die_with(runner)
-        default_signals()
-        close_all_but(tell)
-        os.write(tell, ANSWER + question().encode())
-    except StartError as error:
-        os.write(tell, words_of(error))
-    finally:
-        os._exit(0)
-
-
-def words_of(error: StartError) -> bytes:
-    return f"{error.file}\0{error.reason}".encode("utf-8", "surrogateescape")
-
-
-def start_error(words: bytes) -> StartError:
+def error_of(words: bytes) -> StartError | OtherFormError:
     file, reason = words.decode("utf-8", "surrogateescape").split("\0")
-    return StartError(file, reason)
+    return StartError(file, reason) if file else OtherFormError(reason)
 
 
 def become_job(program: Program, around: Surroundings, runner: int, tell: int, then: Become) -> None:
@@ -151,13 +120,14 @@ def become_job(program: Program, around: Surroundings, runner: int, tell: int, t
         take_on(around.limits)
         die_with(runner)  # again: a change of user lets go of it
         enter(around.directory)
-        if program.checked:
-            check_readable(program.checked)
+        check(program)
         return then(program, around.env)
     except StartError as error:
-        os.write(tell, words_of(error))
+        os.write(tell, words_of(error.file, error.reason))
+    except OtherFormError as error:
+        os.write(tell, words_of("", error.form))
     except BaseException as error:  # noqa: BLE001 whatever it is, it must not go on as a second runner
-        os.write(tell, f"{program.file}\0{type(error).__name__}: {error}".encode("utf-8", "surrogateescape"))
+        os.write(tell, words_of(program.file, f"{type(error).__name__}: {error}"))
     os._exit(127)
 
 

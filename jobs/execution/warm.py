@@ -38,7 +38,7 @@ from itertools import chain, compress, starmap
 from operator import call
 
 from jobs.execution import fresh
-from jobs.execution.program import Program
+from jobs.execution.program import ARCHIVE, Program
 from jobs.execution.spawn import ERROR_FD, Become
 from jobs.execution.spec import Spec
 
@@ -83,7 +83,7 @@ def why_cold(spec: Spec, program: Program, env: Mapping[str, str]) -> str:
         return "its memory limit is small, and a warm start begins with memory that it shares"
     if sum(len(name) + len(value) for name, value in env.items()) > LARGE:
         return "its environment is large"
-    return "it is an archive" if program.archive else ""
+    return "it is an archive" if program.form == ARCHIVE else ""
 
 
 def why_not_called(spec: Spec) -> str:

@@ -57,7 +57,11 @@ def load(now: datetime, *, days: float, cores: int | None = None, job_name: str 
         jobs=tuple(jobs),
         schedules=tuple(told for told in schedules if told.job_id in job_ids),
         waiting=tuple(read.instance(row) for row in alive if row.status != Status.RUNNING and row.job_id in job_ids),
-        running=tuple(_underway(row, {node.pk for node in nodes}) for row in alive if row.status == Status.RUNNING),
+        running=tuple(
+            _underway(row, {node.pk for node in nodes})
+            for row in alive
+            if row.status == Status.RUNNING and row.job_id in job_ids
+        ),
         ended=tuple(ended),
         limits=limits.load(),
         order=settings.ORDER,

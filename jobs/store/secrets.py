@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from django.db.models import Prefetch, QuerySet
+
 from jobs.execution.secrets import GivenSecret
 from jobs.models import Job, Secret, SecretGrant
 from jobs.store import vault
@@ -19,6 +21,19 @@ class Opened(NamedTuple):
 
 
 NONE = Opened()
+
+
+def with_jobs() -> QuerySet[Secret]:
+    """All secrets, without their values, with the jobs that are given them. A grant and its job are one read: between
+    two of them both may be deleted.
+    """
+    grants = SecretGrant.objects.select_related("job").only("secret", "job__name", "variable", "as_file")
+    return Secret.objects.defer("ciphertext").prefetch_related(Prefetch("grants", grants))
+
+
+def prefetch_uses() -> Prefetch[str, QuerySet[SecretGrant], str]:
+    """What jobs are given, to be read with them: see `uses_of`."""
+    return Prefetch("secret_grants", SecretGrant.objects.select_related("secret").defer("secret__ciphertext"))
 
 
 def uses_of(job: Job) -> tuple[SecretUse, ...]:

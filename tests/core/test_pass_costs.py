@@ -15,7 +15,7 @@ from jobs.core.inputs import InstanceSeen, JobChanged, LimitsChanged, ScheduleCh
 from jobs.core.limits import Rate
 from jobs.core.order import ByPriority
 from jobs.core.policies import FirePolicy, Overlap
-from jobs.core.ready import Group, Needs
+from jobs.core.ready import Group, Needs, ReadySet
 from jobs.core.records import Demand, Instance, Job
 from jobs.core.states import Status
 from jobs.core.triggers import FixedRate
@@ -83,6 +83,19 @@ def test_those_that_started_cost_no_later_pass():
             group.remove((number, number))
         lines_run(lambda: take_two(group))  # noqa: B023 - called at once
         costs.append(lines_run(lambda: take_two(group)))  # noqa: B023 - called at once
+    assert costs[0] == costs[1]
+
+
+def test_end_costs_the_same_however_many_are_parked():
+    """All that waited for another of their job came back at each end, to be parked again."""
+    costs = []
+    for waiting in (300, 3000):
+        ready = ReadySet()
+        for number in range(1, waiting + 1):
+            ready.add(number, number, Needs(Demand(), alone=1))
+            ready.park(number)
+        costs.append(lines_run(lambda: ready.unpark(1)))  # noqa: B023 - called at once
+        assert len(ready) == 1
     assert costs[0] == costs[1]
 
 

@@ -153,6 +153,26 @@ def test_parked_one_is_looked_at_again_when_its_job_is_free():
     assert drained(ready) == [1, 2]
 
 
+def test_next_parked_takes_the_turn_of_one_that_goes():
+    """Cancelled or started: else those behind would wait for an end that never comes."""
+    ready = ReadySet()
+    for instance_id in (3, 1, 2):
+        ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
+        ready.park(instance_id)
+    ready.discard(2)
+    ready.unpark(7)
+    assert (len(ready), first(ready)) == (1, (1, 1))
+    ready.discard(1)
+    assert (len(ready), first(ready)) == (1, (3, 3))
+
+
+def test_only_the_first_that_waits_for_its_job_is_told():
+    ready = ReadySet()
+    for instance_id in (1, 2, 3):
+        ready.add(instance_id, instance_id, Needs(Demand(1), alone=7))
+    assert [ready.park(instance_id) for instance_id in (2, 1, 3)] == [True, True, False]
+
+
 def test_parked_ones_are_not_counted_among_their_kind():
     ready = ReadySet()
     for instance_id in (1, 2, 3):

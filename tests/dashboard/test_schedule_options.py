@@ -1,6 +1,6 @@
 """The finer choices of a schedule on pages: the form's fold, the preview, the job's page, calendars."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from django.db import connection, transaction
@@ -14,6 +14,7 @@ from jobs.store.events import NewEvent, record
 from tests.dashboard.places import NAUGHTY
 from tests.dashboard.test_edit_job import make, save, shown
 from tests.dashboard.test_pages import text
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -79,7 +80,9 @@ def test_bad_choice_is_told_by_its_label(visitor):
 
 
 def test_preview_marks_what_clocks_do(visitor):
-    page = preview(visitor, when="daily", schedule_expression="02:30", start_date="2027-03-27")
+    end_of_march = date(timezone.now().year + 1, 3, 31)
+    sunday = end_of_march - timedelta(days=end_of_march.isoweekday() % 7)
+    page = preview(visitor, when="daily", schedule_expression="02:30", start_date=f"{sunday - timedelta(days=1)}")
     assert "Clocks go forward: 02:30 does not exist, runs at 03:00" in page
 
 
@@ -87,7 +90,8 @@ def test_preview_lists_what_is_left_out(visitor):
     make_calendar(business_days="mon-fri")
     fields = {"when": "daily", "schedule_expression": "12:00", "calendar": "ops"}
     page = preview(visitor, **fields)
-    assert page.count("no business day of calendar") == 2
+    weekends = page.count("no business day of calendar")
+    assert 1 <= weekends <= 2  # one where the ten days begin on a Monday
     moved = preview(visitor, **fields, calendar_action="move")
     assert "Moved out of" in moved
 
@@ -98,8 +102,11 @@ def test_preview_of_a_passed_moment_says_so(visitor):
 
 
 def test_preview_takes_the_minute_that_has_begun(visitor):
-    now = timezone.now().replace(second=0, microsecond=0).isoformat()
-    assert "Once, at" in preview(visitor, when="at", start_date=now, timezone="UTC")
+    def previewed():
+        begun = timezone.now().replace(second=0, microsecond=0)
+        return preview(visitor, when="at", start_date=begun.isoformat(), timezone="UTC")
+
+    until(lambda: "Once, at" in previewed())  # at once, unless the next minute began meanwhile
 
 
 def test_preview_of_what_is_over_is_no_fault(visitor):

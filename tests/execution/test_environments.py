@@ -15,7 +15,8 @@ from jobs.core.packages import PackagesNeeded
 from jobs.execution import build
 from jobs.execution.build import BuildFailed, message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
-from jobs.execution.installed import bytes_on_disk
+from jobs.execution.installed import bytes_on_disk, facts_in
+from jobs.execution.pump import READ_BYTES
 from jobs.execution.pythons import find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
@@ -118,6 +119,16 @@ def test_what_is_there_is_found_again_after_a_restart(environments, data_dir):
     given = Asking(later, "two", "tiny").given()
     later.close()
     assert (given.directory, given.log) == (built.directory, ())
+
+
+def test_a_list_longer_than_a_pipe_holds_is_installed_whole(environments):
+    never = " and ".join(["python_version < '3'"] * 18)
+    asked = [*(f"absent-{number}; {never}" for number in range(199)), "tiny==1.0"]
+    assert len("".join(asked)) > READ_BYTES
+    given = Asking(environments, "one", *asked).given()
+    assert not given.error
+    assert facts_in(Path(given.directory)).requirements == asked
+    assert output_of(given, "tiny") == "1.0\n"
 
 
 def test_what_uv_says_in_lines_is_one_sentence():

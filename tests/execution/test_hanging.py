@@ -1,24 +1,24 @@
 """A file system that does not answer holds the process that asks it, and neither its runner nor anybody else."""
 
+import os
 import subprocess
 import sys
 import threading
-from functools import partial
 
 import pytest
 
 from jobs.core.packages import PackagesNeeded
 from jobs.execution import beginning, declared, ending
 from jobs.execution.beginning import Beginning, NotBegunError
+from jobs.execution.conditions import conditions_of
 from jobs.execution.declared import Declared, NoAnswerError
 from jobs.execution.ending import HANG_SECONDS, Ending
 from jobs.execution.environments import READS_AT_ONCE, Environments
 from jobs.execution.mounts import mounted_in
-from jobs.execution.program import form_of
 from jobs.execution.rundir import RESULT
 from jobs.execution.samples import read_samples
-from jobs.execution.spawn import ask_of_file
 from jobs.execution.tree import children_of, process
+from tests.execution.running import ROOT
 from tests.waiting import DEADLINE_SECONDS, until
 
 ASK = "import os, sys; os.chdir(sys.argv[1])"
@@ -35,9 +35,11 @@ def test_job_whose_directory_hangs_ends_by_its_time_limit(attempt, hung):
 
 @pytest.mark.parametrize("name", ["script.py", "program"])
 def test_job_whose_file_hangs_ends_by_its_time_limit(attempt, hung, name):
-    result = attempt(f"{hung}/{name}", "script_path", timeout_seconds=0.2).result()
+    running = attempt(f"{hung}/{name}", "script_path", timeout_seconds=0.2)
+    result = running.result()
     assert result.kind == "timeout"
     assert "its file system does not answer" in result.error
+    assert conditions_of(running.path).argv[-1] == f"{hung}/{name}"  # for its page, which does not ask the file either
 
 
 def test_job_whose_interpreter_hangs_ends_by_its_time_limit(attempt, hung):
@@ -75,12 +77,15 @@ def test_what_a_job_has_mounted_and_hangs_does_not_hold_its_runner(attempt, moun
     assert not mounted_in(str(running.path))
 
 
-def test_job_that_waits_to_begin_says_what_for(attempt, hung, monkeypatch):
+def test_job_that_waits_to_begin_says_what_for(monkeypatch):
     said = []
     monkeypatch.setattr(beginning, "SAID_AFTER_SECONDS", 0.0)
+    told, tell = os.pipe()
     with pytest.raises(NotBegunError):
-        ask_of_file(f"{hung}/a.py", partial(form_of, f"{hung}/a.py"), Beginning(None, 0.1, said.append))
-    assert said == [f"it waits to begin: {hung}/a.py: its file system does not answer"]
+        Beginning(None, 0.1, said.append).read(7, told, "file {}".format)
+    os.close(told)
+    os.close(tell)
+    assert said == ["it waits to begin: file 7: its file system does not answer"]
 
 
 def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
@@ -97,6 +102,26 @@ def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
         assert [end.step(at) and end.given_up for at in (3.0, 3.1 + HANG_SECONDS)] == [False, True]
         assert end.left.endswith(f"and end when it does: {asking.pid}")
         hung.close()
+
+
+END_ALL = """
+import subprocess, sys
+from jobs.execution import ending
+ending.HANG_SECONDS = 0.05
+subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdout=subprocess.DEVNULL)
+sys.stdin.readline()
+print(ending.end_all())
+"""
+
+
+def test_end_of_all_does_not_wait_for_what_the_kernel_holds(mount):
+    hung = mount(deep=True)
+    command = [sys.executable, "-c", END_ALL, ASK, hung.path]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ending_all:
+        assert hung.asked.wait(DEADLINE_SECONDS)
+        said, _ = ending_all.communicate(b"\n", DEADLINE_SECONDS)
+        hung.close()
+    assert said == b"{}\n"
 
 
 def test_script_that_hangs_is_read_in_vain_and_not_twice(hung, monkeypatch):

@@ -1,6 +1,7 @@
 """Odd files in a job's log/ are passed over, and odd words in its result about its log."""
 
 import os
+import shutil
 import stat
 from unittest.mock import Mock
 
@@ -131,6 +132,18 @@ def test_unreadable_result_does_not_hide_the_list(path, settings):
 def test_unreadable_log_does_not_hide_the_list(path, settings, monkeypatch, error, part):
     monkeypatch.setattr(log, part, Mock(side_effect=error))
     assert str(error) in latest_output(instance_of(path, settings), 500).error
+
+
+def test_log_directory_that_was_removed_is_made_anew(path):
+    with RunDir(str(path)) as rundir:
+        shutil.rmtree(path / LOG)
+        writer = LogWriter(rundir, 16_384)
+        writer.write(STDOUT, b"a" * 4_096)
+        shutil.rmtree(path / LOG)
+        writer.write(STDOUT, b"later\n")
+        writer.close()
+    assert (writer.lost_bytes, writer.error) == (0, "")
+    assert log.read(path).data == b"later\n"
 
 
 def test_job_that_made_its_log_directory_has_its_output(node):

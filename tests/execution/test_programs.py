@@ -3,11 +3,13 @@
 import errno
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from jobs.execution import moment, program
+from jobs.execution.conditions import conditions_of
 from jobs.execution.program import Program, explain_exec, names_python
 from jobs.execution.rundir import WORK
 from jobs.execution.spawn import execute
@@ -61,6 +63,17 @@ def test_executable_file_on_the_node_is_run(attempt, tmp_path):
     running = attempt(str(file), "script_path")
     running.result()
     assert running.text == "from file\n"
+
+
+def test_file_that_is_not_what_its_name_says_is_run_as_what_it_is(attempt, tmp_path):
+    (other := tmp_path / "other.py").write_text("#!/bin/sh\necho from sh")
+    other.chmod(0o755)
+    with zipfile.ZipFile(archive := tmp_path / "archive.py", "w") as made:
+        made.writestr("__main__.py", "print('from archive')")
+    for file, said, argv in ((other, "sh", (str(other),)), (archive, "archive", (sys.executable, str(archive)))):
+        running = attempt(str(file), "script_path")
+        running.result()
+        assert (running.text, conditions_of(running.path).argv) == (f"from {said}\n", argv)
 
 
 def test_script_with_an_error_shows_its_traceback(attempt):

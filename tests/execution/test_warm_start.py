@@ -83,7 +83,7 @@ def test_archive_with_the_name_of_a_script_starts_cold(why, tmp_path):
     with zipfile.ZipFile(tmp_path / "main.py", "w") as archive:
         archive.writestr("__main__.py", "")
     assert form_of(str(tmp_path / "main.py")) == ARCHIVE
-    assert why(Program("python", ["python", "main.py"], "main.py", archive=True)) == "it is an archive"
+    assert why(Program("python", ["python", "main.py"], "main.py", ARCHIVE)) == "it is an archive"
 
 
 def test_note_says_why_not_warm(twice):

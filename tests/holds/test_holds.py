@@ -1,10 +1,10 @@
 """What is said to one who waits: for each code its sentence, and when it should start."""
 
 import pytest
-from django.db import connection
 
 from jobs import holds
 from jobs.models import Instance
+from tests.dashboard.between import Moving
 from tests.dashboard.places import end, make_waiting
 from tests.holds.scene import NOW, at, busy, explain, make_job, make_node, make_queued, why
 
@@ -200,19 +200,6 @@ def test_one_that_left_the_queue_meanwhile_starts_in_a_moment():
     assert holds.explain([stale], NOW)[stale.pk].sentence == "starts in a moment"
 
 
-def moving(after, move):
-    """Have `move` made by others once the first query that has `after` in its text or values has been answered."""
-    left = [move]
-
-    def between(execute, sql, params, *rest):
-        answer = execute(sql, params, *rest)
-        if left and after in f"{sql} {params}":
-            left.pop()()
-        return answer
-
-    return connection.execute_wrapper(between)
-
-
 def fail(run, retry_at):
     run.attempts.update(status="ended", outcome="failed", ended_at=NOW, duration_seconds=1)
     Instance.objects.filter(pk=run.pk).update(status="retrying", token="", retry_at=retry_at)
@@ -229,7 +216,7 @@ def test_run_that_fails_while_we_look_waits_and_holds_nothing(move, seconds):
     """The page that asked answered 500: one instance ran, and waited for the cores that it held."""
     run = busy(make_node(cores=1), cores=1)
     waiting = make_queued(make_job(), order_key=1)
-    with moving('"jobs_attempt"', lambda: move(run, at(seconds))):
+    with Moving(lambda sql, _: '"jobs_attempt"' in sql, lambda: move(run, at(seconds))).during():
         hold = why(waiting)
     assert hold == why(waiting)
 
@@ -243,7 +230,7 @@ def test_one_that_starts_and_fails_while_we_look_is_in_nobodys_way():
         Instance.objects.filter(pk=first.pk).update(status="running", hold_code="", **started)
         fail(first, at(5))
 
-    with moving("'queued'", start_and_fail):
+    with Moving(lambda _, params: "queued" in (params or ()), start_and_fail).during():
         assert explain(first, second)[second.pk].predicted_start == NOW
 
 

@@ -98,6 +98,7 @@ def builds(home: Home) -> list[int]:
 def test_an_environment_is_waited_for_without_cores(packaged: Home, tmp_path: Path):
     (tmp_path / "environment").write_text("UV_FIND_LINKS=http://127.0.0.1:9/\nUV_HTTP_RETRIES=1000000\nUV_NO_INDEX=1\n")
     service = packaged.start()
+    until(models.Node.objects.exists)  # until then the cores of the machine count, which may be one
     waiting = packaged.submit("print(1)", requirements=["tiny"], cpu_cores_required=2)
     until(lambda: models.Instance.objects.get(pk=waiting).hold_code == "environment")
     until(lambda: builds(packaged))  # held first, built then

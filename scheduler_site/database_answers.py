@@ -1,19 +1,25 @@
-"""What a page says while the database cannot write: another program holds it, or the disk is full."""
+"""What a page says when the database cannot write (another program holds it, or the disk is full), and when what the
+page is about is deleted while it is read.
+"""
 
 from __future__ import annotations
 
 import logging
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 log = logging.getLogger(__name__)
+REMOVED = "What you asked for was deleted while it was read."
 
 
-class DatabaseBusy:
-    """Middleware: an OperationalError of a view becomes a 503 page, one line in the log, and nothing stored."""
+class DatabaseAnswers:
+    """Middleware: an OperationalError of a view becomes a 503 page, one line in the log, and nothing stored; an
+    ObjectDoesNotExist a 404 page. No view has a row whose others it cannot find, unless between two queries they went.
+    """
 
     sync_capable = async_capable = True
 
@@ -26,6 +32,8 @@ class DatabaseBusy:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, ObjectDoesNotExist):
+            return render(request, "404.html", {"exception": REMOVED}, status=404)
         if not isinstance(error, OperationalError):
             return None
         log.error("%s %s: the database could not do it: %s", request.method, request.path, error)
