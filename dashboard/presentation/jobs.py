@@ -36,7 +36,7 @@ TITLES = {Job.Kind.SCRIPT_PATH: "Script file", Job.Kind.COMMAND: "Command", Job.
 class JobHead:
     """`tags` each with what finds all jobs that have it. `gone`: that its callable is no more in the code.
 
-    `takes`: whether a run may be told parameters; `lacks`: whether it must be.
+    `takes`: whether an instance may be told parameters; `lacks`: whether it must be.
     """
 
     job_id: int
@@ -106,6 +106,7 @@ def _waits(job_id: int, recent: Sequence[Instance]) -> bool:
     if any(instance.status in WAITING for instance in recent):
         return True
     of_job = Instance.objects.filter(job_id=job_id)
+    # Not WAITING but what their index has as its condition, and then less.
     if of_job.filter(status__in=sorted(UNFINISHED)).exclude(status=Status.RUNNING).exists():
         return True
     newest = of_job.order_by("-id").values("pk")[:NEWEST]

@@ -80,7 +80,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A parameter of a job: what it takes, and what it gets if a run says nothing. `required`: a run must say it."""
+    """A parameter of a job: what it takes, what an instance gets that is told nothing. `required`: it must be told."""
 
     name: str
     words: str
@@ -89,7 +89,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class RunParameters:
-    """The values of a run; `sentence` instead of them where nobody knows them (yet)."""
+    """The values of an instance; `sentence` instead of them where nobody knows them (yet)."""
 
     values: tuple[Shown, ...]
     sentence: str = ""

@@ -62,11 +62,8 @@ class Strip:
     def said(self) -> str:
         """In words, the newest first, for those who do not see it."""
         runs = [f"{bar.run.look.word} {bar.run.lasted}".strip() for bar in reversed(self.bars)]
-        return (
-            f"Last {len(runs)} instances, newest first: {', '.join(runs)}"
-            if len(runs) > 1
-            else f"Only instance: {runs[0]}"
-        )
+        whose = f"Last {len(runs)} instances, newest first" if len(runs) > 1 else "Only instance"
+        return f"{whose}: {', '.join(runs)}"
 
 
 def mark_of(

@@ -197,7 +197,7 @@ def _crossed(name: str, where: str, schema: Mapping[str, Any]) -> Fault | None:
         if least in schema and most in schema and schema[least] > schema[most]:
             sentence = (
                 f"{where} has a {least} of {shown(schema[least])} above its {most} of {shown(schema[most])}, "
-                "so no value fits; change one of them."
+                "so nothing lies between them; change one of them."
             )
             return Fault(name, shown(schema[least]), f"at most {shown(schema[most])}", sentence)
     return None

@@ -59,9 +59,8 @@ def test_killed_service_takes_its_callables_with_it(tmp_path, free):
     hosts = {one.pid for one in hostprocess.marked(f"{folder}#")}
     service.kill()
     node = HostingNode(folder)
-    ends = [
-        node.executor.recover(ref).outcome or node.outcome(ref) for ref in refs.values()
-    ]  # later, if some were left
+    # Later than it is recovered, where a process of it was left.
+    ends = [node.executor.recover(ref).outcome or node.outcome(ref) for ref in refs.values()]
     assert [end.kind for end in ends] == ["lost"] * 3
     assert len(hosts) >= 3
     until(lambda: not any(is_alive(pid) for pid in hosts))

@@ -36,9 +36,7 @@ def world(monkeypatch):
 
     monkeypatch.setattr(children, "descendants", descendants)
     monkeypatch.setattr(children, "token_of", tokens)
-    monkeypatch.setattr(
-        children, "process", lambda pid: next(one for one in [*world.found, *world.unseen] if one.pid == pid)
-    )
+    monkeypatch.setattr(children, "process", process_of)
     monkeypatch.setattr(children, "children_of", lambda _: [one.pid for one in world.unseen])
     return world
 

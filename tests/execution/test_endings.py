@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.execution.running import until
+from tests.waiting import until
 
 
 def python(code):

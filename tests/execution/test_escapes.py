@@ -9,6 +9,7 @@ import re
 import shlex
 import sqlite3
 import subprocess
+from contextlib import closing
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -36,7 +37,8 @@ def in_small_percents(text):
 
 
 def in_sql(text):
-    return sqlite3.connect(":memory:").execute("SELECT quote(?)", [text]).fetchone()[0]
+    with closing(sqlite3.connect(":memory:")) as database:
+        return database.execute("SELECT quote(?)", [text]).fetchone()[0]
 
 
 def hidden(text, value=VALUE):

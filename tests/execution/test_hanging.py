@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -100,7 +101,7 @@ def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
     """The attempt was "stopping" for ever, and with it its cores, its memory and its job's next run."""
     monkeypatch.setattr(ending, "kill_children", list)  # this process has others
     hung = mount(deep=True)
-    with subprocess.Popen([sys.executable, "-c", ASK, hung.path]) as asking:
+    with subprocess.Popen([sys.executable, "-c", ASK, hung.path]) as asking, closing(hung):
         assert hung.asked.wait(DEADLINE_SECONDS)
         end = Ending(asking.pid, 1.0, 0.0, list)
         end._find = lambda: list(filter(None, [process(asking.pid)]))
@@ -109,7 +110,6 @@ def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
         until(lambda: process(asking.pid).state == "D")
         assert [end.step(at) and end.given_up for at in (3.0, 3.1 + HANG_SECONDS)] == [False, True]
         assert end.left.endswith(f"and end when it does: {asking.pid}")
-        hung.close()
 
 
 END_ALL = """
@@ -125,10 +125,10 @@ print(ending.end_all())
 def test_end_of_all_does_not_wait_for_what_the_kernel_holds(mount):
     hung = mount(deep=True)
     command = [sys.executable, "-c", END_ALL, ASK, hung.path]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ending_all:
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, **piped) as ending_all, closing(hung):
         assert hung.asked.wait(DEADLINE_SECONDS)
         said, _ = ending_all.communicate(b"\n", DEADLINE_SECONDS)
-        hung.close()
     assert said == b"{}\n"
 
 
@@ -153,7 +153,8 @@ def test_script_that_answers_again_is_read_again(mount, monkeypatch):
     assert script.read().key == ""
 
 
-def test_scripts_that_hang_keep_no_packages_waiting(tmp_path, mount):
+def test_scripts_that_hang_keep_no_packages_waiting(tmp_path, mount, monkeypatch):
+    monkeypatch.setattr(declared, "READ_SECONDS", 2 * DEADLINE_SECONDS)
     hung = mount()
     opened = Environments(tmp_path, timeout_seconds=60, most_mb=1000, most_days=30)
     opened.open()
