@@ -18,11 +18,14 @@ class Left:
     def __init__(self) -> None:
         self._owners: dict[tuple[int, int], str] = {}  # by process id and start: the token
 
-    def of(self, token: str, workers: Collection[int]) -> list[Process]:
-        """What is alive of what an attempt has left. `workers`: process ids of those whose end was not heard yet."""
+    def of(self, token: str, workers: Collection[int], busy: Collection[int]) -> list[Process]:
+        """What is alive of what an attempt has left. `workers`: process ids of those whose end was not heard yet;
+        `busy`: of these, the ones that have an attempt.
+        """
         outside = outside_of(workers)
-        # One that has died meanwhile may have left what is new, too: whoever hears of its end takes that.
-        takes = all(one and one.alive for one in map(process, workers))
+        # One that has died meanwhile may have left what is new, too: whoever hears of its end takes that. Of one
+        # without an attempt nobody would.
+        takes = all(one and one.alive for one in map(process, busy))
         owners: dict[int, str] = {}
         for one in outside:
             if owner := self._owners.get(key(one)) or owners.get(one.parent) or (token if takes else ""):

@@ -22,6 +22,7 @@ from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
 from jobs.callables.workers import Worker, fork
 from jobs.execution.logwriter import STDERR, STDOUT
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
+from jobs.execution.tree import Process
 from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
 
 KILL_AGAIN_SECONDS = 0.02
@@ -170,7 +171,7 @@ class Pool:
             worker.facts = {"signal": found.signal}
         if worker.hosted:
             token = worker.hosted.token
-            ending = ChildrenEnding(worker.hosted, lambda _since: self._left.of(token, self._workers))
+            ending = ChildrenEnding(worker.hosted, lambda _since: self._left_of(token))
             ending.tell("the job has ended and left processes")
             self._clear(worker, worker.hosted, ending)
         else:
@@ -185,6 +186,9 @@ class Pool:
         hosted.descendants_ended = ending.descendants_ended
         self._free(worker)
         worker.close(self._link)
+
+    def _left_of(self, token: str) -> list[Process]:
+        return self._left.of(token, self._workers, [pid for pid, one in self._workers.items() if one.hosted])
 
     def _free(self, worker: Worker) -> None:
         """Tell the end of what it did."""

@@ -37,35 +37,41 @@ def pids(found):
 
 def test_what_is_a_workers_is_nobody_elses(world):
     world.found = [process(1), process(2, parent=1), process(3, parent=2), process(9)]
-    assert pids(Left().of("mine", {1})) == [9]
+    assert pids(Left().of("mine", {1}, {1})) == [9]
 
 
 def test_it_stays_of_whom_it_was(world):
     its = Left()
     world.found = [process(8), process(9, parent=8)]
-    assert pids(its.of("first", set())) == [8, 9]
+    assert pids(its.of("first", set(), ())) == [8, 9]
     world.found = [process(7), process(9)]
-    assert (pids(its.of("second", set())), pids(its.of("first", set()))) == ([7], [9])
+    assert (pids(its.of("second", set(), ())), pids(its.of("first", set(), ()))) == ([7], [9])
 
 
 def test_what_it_forks_is_of_the_same(world):
     its = Left()
     world.found = [process(8)]
-    its.of("first", set())
+    its.of("first", set(), ())
     world.found = [process(8), process(9, parent=8)]
-    assert (pids(its.of("second", set())), pids(its.of("first", set()))) == ([], [8, 9])
+    assert (pids(its.of("second", set(), ())), pids(its.of("first", set(), ()))) == ([], [8, 9])
 
 
 def test_what_is_new_is_left_to_a_worker_that_has_just_died(world):
     its = Left()
     world.found = [process(1), process(8)]
-    its.of("first", {1})
+    its.of("first", {1}, {1})
     world.found = [process(1, state="Z"), process(8), process(9)]
-    assert pids(its.of("first", {1})) == [8]
-    assert pids(its.of("second", set())) == [9]
+    assert pids(its.of("first", {1}, {1})) == [8]
+    assert pids(its.of("second", set(), ())) == [9]
+
+
+def test_worker_without_an_attempt_takes_nothing(world):
+    """What was left at the moment at which it died was nobody's, and lived on."""
+    world.found = [process(1, state="Z"), process(9)]
+    assert pids(Left().of("mine", {1}, ())) == [9]
 
 
 def test_what_was_forked_during_the_look_is_found(world):
     world.unseen = [process(8, state="Z"), process(9)]
-    assert pids(Left().of("mine", set())) == [9]
+    assert pids(Left().of("mine", set(), ())) == [9]
     assert pids(world.unseen) == [9]
