@@ -20,6 +20,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from jobs.execution.moment import LONGEST_WAIT_SECONDS
+
 LONGEST_MESSAGE = 1 << 20
 Action = Callable[[], object]
 
@@ -98,7 +100,10 @@ class Link:
 
     def _milliseconds(self) -> float | None:
         with self._timing:
-            return max(0.0, self._moments[0][0] - time.monotonic()) * 1000 if self._moments else None
+            if not self._moments:
+                return None
+            left = self._moments[0][0] - time.monotonic()
+            return 1000 * max(0.0, min(left, LONGEST_WAIT_SECONDS))
 
     def _run_due(self) -> None:
         while True:

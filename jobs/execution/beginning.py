@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from jobs.execution.ending import Ending
 from jobs.execution.hearing import Hearing
+from jobs.execution.moment import LONGEST_WAIT_SECONDS
 
 NO_ANSWER = "its file system does not answer"
 SAID_AFTER_SECONDS = 5.0
@@ -60,9 +61,9 @@ class Beginning:
                     raise NotBegunError(pid, "cancelled", "was cancelled before it was started")
             self._on_time(pid, waits_for)
 
-    def _milliseconds(self) -> int | None:
+    def _milliseconds(self) -> int:
         left = min(self._say_at, self._end_at) - time.monotonic()
-        return None if left == FOR_EVER else max(0, int(1000 * left) + 1)
+        return max(0, int(1000 * min(left, LONGEST_WAIT_SECONDS)) + 1)
 
     def _on_time(self, pid: int, waits_for: Callable[[int], str]) -> None:
         now = time.monotonic()

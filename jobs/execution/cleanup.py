@@ -15,6 +15,7 @@ from typing import NamedTuple
 from jobs.execution.beginning import Beginning, NotBegunError
 from jobs.execution.ending import LINGER_MOST_SECONDS, LINGER_SECONDS, any_runs, end_all
 from jobs.execution.logwriter import LogWriter
+from jobs.execution.moment import LONGEST_WAIT_SECONDS
 from jobs.execution.program import StartError, shell
 from jobs.execution.pump import Pump
 from jobs.execution.spawn import Surroundings, fork_to_exec, start_job
@@ -44,17 +45,23 @@ def clean_up(wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter
     if not wanted.command or ENDS.get(how.kind) not in wanted.after:
         return
     log.notice("clean-up begins")
-    selector = selectors.DefaultSelector()
+    # Closed here: later the garbage collector would close what has its number by then, of the runner's next attempt.
+    with selectors.DefaultSelector() as selector:
+        log.notice(f"clean-up {how_it_went(wanted, how, around, log, selector)}")
+
+
+def how_it_went(
+    wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter, selector: selectors.BaseSelector
+) -> str:
     pump = Pump(log, selector)
     env = {**around.env, "ROTA_OUTCOME": how.kind, **numbers(how)}
+    around = around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr)
     try:
-        around = around._replace(env=env, stdout=pump.stdout, stderr=pump.stderr)
         beginning = Beginning(None, wanted.limit_seconds, log.notice)
         pid = start_job(shell(wanted.command), around, fork_to_exec, beginning)
     except (StartError, NotBegunError) as error:
         end_all()
-        log.notice(f"clean-up {error}")
-        return
+        return str(error)
     finally:
         pump.close_writers()
     in_time = attend(pid, selector, pump, time.monotonic() + wanted.limit_seconds)
@@ -62,7 +69,7 @@ def clean_up(wanted: CleanUp, how: Verdict, around: Surroundings, log: LogWriter
         linger(selector, pump)
     status = end_all().get(pid, signal.SIGKILL)
     pump.drain()
-    log.notice(f"clean-up {said(status, in_time, wanted.limit_seconds)}")
+    return said(status, in_time, wanted.limit_seconds)
 
 
 def numbers(how: Verdict) -> dict[str, str]:
@@ -77,7 +84,7 @@ def attend(pid: int, selector: selectors.BaseSelector, pump: Pump, until: float)
     try:
         selector.register(pidfd, selectors.EVENT_READ, ENDED)
         while (left := until - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(min(left, LONGEST_WAIT_SECONDS)):
                 if key.data == ENDED:
                     selector.unregister(pidfd)
                     return True

@@ -113,10 +113,9 @@ def end_all() -> dict[int, int]:
     while True:
         found = descendants(os.getpid())
         kill_children()
-        if list(send_all(found, signal.SIGKILL)):
-            return ended  # of another user: not ours to end
+        refused = list(send_all(found, signal.SIGKILL))
         before = len(ended)
-        if not take_ended(ended):
+        if not take_ended(ended) or refused:  # of another user: not ours to end
             return ended
         now = time.monotonic()
         if len(ended) > before or not all(one.hangs for one in found):

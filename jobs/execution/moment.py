@@ -10,6 +10,8 @@ import time
 from functools import cache
 from typing import NamedTuple
 
+LONGEST_WAIT_SECONDS = 86_400.0  # at once: poll() refuses more than 2**31 ms, and a time limit may be a year
+
 
 class Moment(NamedTuple):
     """`boot_seconds` since the boot `boot_id`; `wall_seconds` since the epoch."""

@@ -1,11 +1,18 @@
 """The clean-up command, by a real runner."""
 
+import selectors
 import subprocess
 import sys
+from unittest.mock import Mock
 
 from jobs.core.running import RunOptions
 from jobs.core.states import OutcomeKind
+from jobs.execution import cleanup
+from jobs.execution.cleanup import CleanUp, clean_up
+from jobs.execution.program import StartError
+from jobs.execution.spawn import Surroundings
 from jobs.execution.tree import marked
+from jobs.execution.verdict import verdict
 from tests.execution.running import ROOT, until
 
 
@@ -60,6 +67,12 @@ def test_it_is_killed_at_its_limit_with_all_it_started(node):
     until(lambda: marked(ref.token, None) == [])
 
 
+def test_its_limit_may_be_longer_than_the_kernel_waits(node):
+    ref = launched(node, "true", "echo clean", limit=365 * 86_400.0)
+    assert node.outcome(ref).kind == OutcomeKind.SUCCESS
+    assert "clean\n[rota] clean-up ended\n" in node.text(ref)
+
+
 def test_its_failure_is_told_and_changes_nothing(node):
     ref = launched(node, "true", "exit 9")
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS
@@ -76,6 +89,19 @@ def test_a_directory_that_is_gone_is_told(node):
     ref = launched(node, 'rm -r "$ROTA_WORKSPACE"', "echo clean")
     assert node.outcome(ref).kind == OutcomeKind.SUCCESS, node.text(ref)
     assert "[rota] clean-up could not be started: working directory" in node.text(ref)
+
+
+def test_it_leaves_no_descriptor_to_the_garbage_collector(monkeypatch):
+    """Which closed what had its number by then: the log, or the run directory, of the runner's next attempt."""
+    made = []
+    monkeypatch.setattr(selectors, "DefaultSelector", lambda: made.append(selectors.EpollSelector()) or made[0])
+    monkeypatch.setattr(cleanup, "Pump", Mock())
+    monkeypatch.setattr(cleanup, "end_all", dict)
+    monkeypatch.setattr(cleanup, "start_job", Mock(side_effect=StartError("/nowhere", "is gone")))
+    around, log = Surroundings({}, "/", 0, None, -1, -1, None), Mock()
+    clean_up(CleanUp("true", ["success"], 30.0), verdict(0, None), around, log)
+    log.notice.assert_called_with("clean-up could not be started: /nowhere: is gone")
+    assert made[0].get_map() is None
 
 
 MANY_DEAD = """

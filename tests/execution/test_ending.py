@@ -83,6 +83,13 @@ def test_nothing_is_given_up_while_one_can_be_signalled(world):
     assert not end.given_up
 
 
+def test_end_of_all_tells_how_ours_have_ended_beside_what_is_refused(world, monkeypatch):
+    """Of a clean-up that had ended well the log said that it was killed."""
+    world.refusing = [THEIRS]
+    monkeypatch.setattr(ending, "take_ended", lambda ended: ended.update({OURS.pid: 0}) or True)
+    assert ending.end_all() == {OURS.pid: 0}
+
+
 def test_process_of_another_user_is_refused(monkeypatch):
     monkeypatch.setattr(signal, "pidfd_send_signal", Mock(side_effect=PermissionError))
     me = tree.process(os.getpid())

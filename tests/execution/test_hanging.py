@@ -89,6 +89,14 @@ def test_job_that_waits_to_begin_says_what_for(monkeypatch):
     assert said == ["it waits to begin: file 7: its file system does not answer"]
 
 
+def test_time_limit_may_be_longer_than_the_kernel_waits(monkeypatch):
+    monkeypatch.setattr(beginning, "SAID_AFTER_SECONDS", 0.0)
+    told, tell = os.pipe()
+    began = Beginning(None, 365 * 86_400.0, lambda _: os.close(tell))
+    assert began.read(7, told, "file {}".format) == b""
+    os.close(told)
+
+
 def test_what_the_kernel_does_not_let_go_is_given_up(mount, monkeypatch):
     """The attempt was "stopping" for ever, and with it its cores, its memory and its job's next run."""
     monkeypatch.setattr(ending, "kill_children", list)  # this process has others
