@@ -404,7 +404,7 @@ def orphan() -> int:
 WAYS = {
     "subprocess": lambda: subprocess.Popen(["sleep", str(FOREVER)]).pid,
     "deaf": lambda: subprocess.Popen(DEAF, start_new_session=True).pid,
-    "posix_spawn": lambda: os.posix_spawn("/bin/sleep", ["sleep", "60"], {}),
+    "posix_spawn": lambda: os.posix_spawn("/bin/sleep", ["sleep", str(FOREVER)], {}),
     "fork": lambda: os.fork() or time.sleep(FOREVER),
     "fork twice": fork_twice,
     "multiprocessing fork": lambda: multiprocess("fork"),
