@@ -155,7 +155,7 @@ def test_fork_beyond_the_limit_is_refused_by_the_kernel(attempt, made):
 
 
 def test_job_with_too_many_processes_is_ended_where_forks_cannot_be_refused(attempt):
-    running = attempt("for i in $(seq 30); do sleep 60 & done; sleep 60", max_processes=10)
+    running = attempt("for i in $(seq 30); do sleep 600 & done; sleep 600", max_processes=10)
     result = running.result()
     assert result.kind == "failed"
     assert "processes and threads, more than the 10 that it may have, and was ended" in result.error
@@ -163,7 +163,7 @@ def test_job_with_too_many_processes_is_ended_where_forks_cannot_be_refused(atte
 
 
 def test_threads_count_as_processes(attempt):
-    body = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(60,)).start()"
+    body = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(600,)).start()"
     assert "more than the 10 that it may have" in attempt(body, "script", max_processes=10).result().error
 
 

@@ -21,7 +21,7 @@ from django.conf import settings
 from jobs.callables import job
 from jobs.callables.errors import NonRetryableError
 
-FOREVER = 60
+FOREVER = 600
 
 
 async def wait_for(path: str) -> None:
@@ -349,14 +349,14 @@ def pooled_segfaults(path: str) -> None:
     wait_here_for(path)
 
 
-SLEEP = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+SLEEP = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 HEADLESS = """
 import ctypes, os, threading, time
-threading.Thread(target=time.sleep, args=(60,)).start()
+threading.Thread(target=time.sleep, args=(600,)).start()
 print("ready", flush=True)
 ctypes.CDLL(None).syscall({"x86_64": 60}.get(os.uname().machine, 93), 0)
 """
-DEAF = ["sh", "-c", "trap '' TERM; sleep 60 & wait"]
+DEAF = ["sh", "-c", "trap '' TERM; sleep 600 & wait"]
 
 
 def fork_twice() -> int:
@@ -379,12 +379,12 @@ def multiprocess(method: str) -> int:
 
 def by_a_thread() -> int:
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: subprocess.Popen(["sleep", "60"]).pid).result()
+        return pool.submit(lambda: subprocess.Popen(["sleep", str(FOREVER)]).pid).result()
 
 
 def leave_alone() -> int:
     """Nothing is left by which it is known but what it descends from."""
-    command = "setsid sh -c 'echo $$; exec sleep 60' & exec sleep 60"
+    command = "setsid sh -c 'echo $$; exec sleep 600' & exec sleep 600"
     return int(subprocess.Popen(["sh", "-c", command], env={"PATH": os.environ["PATH"]}, stdout=-1).stdout.readline())
 
 
@@ -397,14 +397,14 @@ def headless() -> int:
 
 def orphan() -> int:
     """Not even that."""
-    command = "env -i setsid sh -c 'echo $$; exec sleep 60 >/dev/null' &"
+    command = "env -i setsid sh -c 'echo $$; exec sleep 600 >/dev/null' &"
     return int(subprocess.run(["sh", "-c", command], stdout=-1, check=True).stdout.split()[0])
 
 
 WAYS = {
-    "subprocess": lambda: subprocess.Popen(["sleep", "60"]).pid,
+    "subprocess": lambda: subprocess.Popen(["sleep", str(FOREVER)]).pid,
     "deaf": lambda: subprocess.Popen(DEAF, start_new_session=True).pid,
-    "posix_spawn": lambda: os.posix_spawn("/bin/sleep", ["sleep", "60"], {}),
+    "posix_spawn": lambda: os.posix_spawn("/bin/sleep", ["sleep", str(FOREVER)], {}),
     "fork": lambda: os.fork() or time.sleep(FOREVER),
     "fork twice": fork_twice,
     "multiprocessing fork": lambda: multiprocess("fork"),
