@@ -59,6 +59,8 @@ def _cancelled(instance: Instance, latest: Attempt | None) -> str:
 def _goes_on(latest: Attempt | None) -> str:
     if latest is None or latest.abandoned_at is None:
         return ""
+    if latest.token not in latest.node.abandoned:
+        return " Its thread could not be ended, and has gone on for a while."
     return " Its thread could not be ended: what it holds is free only once it has returned by itself."
 
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from jobs import actions
+from jobs.actions.instances import WHEN_CANCELLED
 from jobs.admin.bulk import Change, Row
 from jobs.admin.choosing import chosen_of, is_second_click, page_of
 from jobs.admin.outcomes import act_on_each
@@ -98,7 +99,7 @@ def _ask_or_act(
 
 def _read(ids: Iterable[int]) -> QuerySet[Instance]:
     rows = Instance.objects.filter(pk__in=list(ids)).select_related("job").order_by("-pk")
-    return rows.only("status", "logical_at", "cancel_requested_at", "job__name")
+    return rows.only("status", "logical_at", "cancel_requested_at", "job__name", "job__execution_model")
 
 
 def _cancelled(instance: Instance) -> Row:
@@ -109,7 +110,7 @@ def _cancelled(instance: Instance) -> Row:
         return Row(instance.pk, label, (Change("status", instance.status, "cancelled"),))
     if instance.cancel_requested_at:
         return Row(instance.pk, label, (), ("It is being stopped already.",))
-    stopping = "being stopped, and cancelled when none of its processes is left"
+    stopping = f"being stopped, and cancelled {WHEN_CANCELLED[instance.job.execution_model]}"
     return Row(instance.pk, label, (Change("status", "running", stopping),))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.core.prediction import Prediction
 from jobs.core.records import Hold
-from jobs.holds.phrases import clock, expected, often, run, shown_name
+from jobs.holds.phrases import clock, expected, often, run, shown_name, unreturned
 from jobs.holds.scene import Scene
 from jobs.holds.view import HoldView
 
@@ -29,7 +29,8 @@ def _limit(hold: Hold, prediction: Prediction, scene: Scene) -> str:
     # Of a limit that was lowered under those that run, several have to end before there is a place.
     too_many = in_use - maximum
     if not maximum or len(ends) <= too_many:
-        return said + expected(prediction, scene.now)
+        threads = sorted(scene.abandoned & set(scene.holders.get(key, ())))
+        return said + (expected(prediction, scene.now) or unreturned(threads))
     ends_at, instance_id = ends[too_many]
     said += f"; instance {instance_id} {_ends(ends_at, scene.now)}"
     if prediction.at is not None and prediction.at - ends_at >= SECOND:  # else it would say one moment twice
@@ -46,6 +47,8 @@ def _rate(hold: Hold, prediction: Prediction, scene: Scene) -> str:
 
 def _overlap(hold: Hold, prediction: Prediction, scene: Scene) -> str:
     other = int(str(hold.subject["instance"]))
+    if other in scene.abandoned:
+        return f"waits until the thread of instance {other} of the same job, which has ended, has returned"
     said = f"waits until instance {other} of the same job has ended"
     if (again := scene.next_try_at.get(other)) is not None:
         return f"{said}, which failed and is tried again at about {clock(again, scene.now)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from jobs.core.prediction import Prediction
@@ -39,6 +40,15 @@ def often(per_second: float) -> str:
 
 def expected(prediction: Prediction, now: datetime) -> str:
     return "" if prediction.at is None else f"; it should start at about {clock(prediction.at, now)}"
+
+
+def unreturned(threads: Sequence[int]) -> str:
+    """What the threads of these instances do, which have ended; nothing of none."""
+    if not threads:
+        return ""
+    first, others = threads[0], len(threads) - 1
+    more = f", and {others} {'others' if others > 1 else 'other'}" if others else ""
+    return f"; the thread of instance {first}, which has ended{more}, holds what it was given until it returns"
 
 
 def clock(moment: datetime, now: datetime) -> str:

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from jobs.core.prediction import Prediction
 from jobs.core.records import Demand
-from jobs.holds.phrases import are, clock, cores, expected, needs, shown_name
+from jobs.holds.phrases import are, clock, cores, expected, needs, shown_name, unreturned
 from jobs.holds.scene import Live, Scene
 from jobs.holds.view import HoldView
 
@@ -26,7 +26,7 @@ def in_its_place(instance_id: int, demand: Demand, able: Sequence[Live], scene: 
         roomiest = max(able, key=lambda live: live.free.slots)
         live = next((live for live in able if live.node.pk == prediction.node_id), roomiest)
         code, sentence = _lacks(demand, live, scene)
-        sentence += _freed_by(prediction, scene.now)
+        sentence += _freed_by(prediction, scene.now) or unreturned(sorted(scene.abandoned))
     return HoldView(code, sentence, prediction.at, prediction.unknown_because)
 
 

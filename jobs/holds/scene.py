@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,8 +49,8 @@ class Scene:
     """`queue`: what each of the first in it needs, in their order; `tenants`: whose they are.
 
     `limiting`: what holds one back whatever room there is. `ends_at`: when each that runs should end, None if nobody
-    knows; `next_try_at`: when one that failed is tried again. `holders`: who holds a place of a limit. `installing`:
-    the environment that one waits for.
+    knows; `next_try_at`: when one that failed is tried again. `holders`: who holds a place of a limit. `abandoned`:
+    those of them all that have ended, but for their threads. `installing`: the environment that one waits for.
     """
 
     now: datetime
@@ -63,6 +64,7 @@ class Scene:
     ends_at: Mapping[int, datetime | None]
     next_try_at: Mapping[int, datetime]
     holders: Mapping[str, Sequence[int]]
+    abandoned: AbstractSet[int]
     installing: Mapping[int, Installing]
 
     def ahead_of(self, instance_id: int) -> list[int]:
@@ -78,12 +80,13 @@ class _Flight:
     given: defaultdict[int, dict[int, Allocation]] = field(default_factory=lambda: defaultdict(dict))
     of_job: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    abandoned: set[int] = field(default_factory=set)
 
 
 def look(now: datetime, wanted: Collection[int]) -> Scene:
     """Five queries, without what is long: a script may have a megabyte. Starts are predicted for those `wanted`."""
     nodes = list(models.Node.objects.order_by("name"))
-    attempts = _attempts()
+    attempts = _attempts([token for node in nodes if state_of(node, now) == "live" for token in node.abandoned])
     queued = list(_rows(Status.QUEUED).order_by("order_key", "id")[:LOOKED_THROUGH])
     retrying = list(_rows(Status.RETRYING).order_by("retry_at", "id")[:LOOKED_THROUGH])
     # Between two queries an attempt fails, or begins and fails: where one was found twice, the later is true.
@@ -117,6 +120,7 @@ def look(now: datetime, wanted: Collection[int]) -> Scene:
         ends_at={h.instance_id: h.ends_at for holdings in flight.holdings.values() for h in holdings},
         next_try_at={row.pk: row.retry_at for row in retrying if row.retry_at is not None},
         holders=holders,
+        abandoned=flight.abandoned,
         installing=installing(rows, {node.node.name for node in live}),
     )
 
@@ -130,13 +134,14 @@ def _rows(status: Status) -> QuerySet[models.Instance]:
     return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
-def _attempts() -> list[tuple[Any, ...]]:
-    """Those that have not ended, as `_in_flight` takes them."""
-    return list(models.Attempt.objects.filter(~Q(status="ended")).values_list(
-        "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
+def _attempts(abandoned: Collection[str]) -> list[tuple[Any, ...]]:
+    """Those that have not ended, as `_in_flight` takes them, and those that were `abandoned`, by token."""
+    rows = models.Attempt.objects.values_list(
+        "status", "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
         "instance__job_id", "instance__job__tags", "instance__job__execution_model",
         "instance__job__usual_seconds", "instance__job__timeout_seconds",
-    ).order_by("id"))  # fmt: skip
+    ).order_by("id")  # fmt: skip
+    return [*rows.filter(~Q(status="ended")), *(rows.filter(token__in=abandoned) if abandoned else ())]
 
 
 def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], now: datetime) -> _Flight:
@@ -145,6 +150,7 @@ def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], no
     """
     flight = _Flight()
     for (
+        status,
         node_id,
         instance_id,
         cores,
@@ -161,6 +167,9 @@ def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], no
             continue
         usual, limit = times
         expected = Job(0, usual_seconds=usual, timeout_seconds=limit).expected_seconds
+        if status == "ended":
+            expected = None
+            flight.abandoned.add(instance_id)
         ends_at = expected_end(started_at or created_at, expected, now)
         flight.holdings[node_id].append(Holding(instance_id, len(cores) + virtual, memory_mb, ends_at))
         flight.given[node_id][instance_id] = Allocation(tuple(cores), virtual, memory_mb)

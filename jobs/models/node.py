@@ -30,6 +30,9 @@ class Node(models.Model):
     )
     drained_by = models.CharField(max_length=150, blank=True, default="", help_text="The name of who drained it.")
     kept_for = models.BigIntegerField(null=True, blank=True, help_text="Free cores are kept for this instance.")
+    abandoned = models.JSONField(
+        default=list, blank=True, help_text="Tokens of attempts that have ended while their threads run on."
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     stopped_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)

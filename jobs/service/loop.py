@@ -89,6 +89,7 @@ class EngineLoop(threading.Thread):
         self._unsettled: dict[str, Outcome] = {}
         self._in_hand: set[str] = set()
         self._abandoned: set[str] = set()
+        self._abandoned_told: set[str] = set()
         self._busy: dict[int, float] = {}
         self._engine: Engine
         self._is_built = False
@@ -156,6 +157,9 @@ class EngineLoop(threading.Thread):
         if self._engine.starts.kept_for != self._kept_for:
             registration.keep_cores(self._node, self._engine.starts.kept_for, now)
             self._kept_for = self._engine.starts.kept_for
+        if self._abandoned != self._abandoned_told:
+            registration.tell_abandoned(self._node, self._abandoned, now)
+            self._abandoned_told = set(self._abandoned)
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
         return passed.ended

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def register(data_dir: Path, name: str, capacity: Capacity, version: str, now: d
         notices=list(capacity.notices),
         admission_stopped="",
         kept_for=None,
+        abandoned=[],
         started_at=now,
         stopped_at=None,
         heartbeat_at=now,
@@ -92,7 +94,14 @@ def keep_cores(node: Node, instance_id: int | None, now: datetime) -> None:
 
 
 @transaction.atomic
+def tell_abandoned(node: Node, tokens: Iterable[str], now: datetime) -> None:
+    """Write which attempts hold what they were given though they have ended: their threads run on."""
+    Node.objects.filter(pk=node.pk).update(abandoned=sorted(tokens))
+    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data={"node": node.pk})])
+
+
+@transaction.atomic
 def sign_off(node: Node, now: datetime) -> None:
     """Write that the service stopped on purpose."""
-    Node.objects.filter(pk=node.pk).update(stopped_at=now, pid=None, kept_for=None)
+    Node.objects.filter(pk=node.pk).update(stopped_at=now, pid=None, kept_for=None, abandoned=[])
     record([NewEvent(now, "node.stopped", actor=f"node:{node.name}", data={"node": node.pk})])

@@ -2,7 +2,7 @@ import pytest
 
 from jobs.actions import NotFound, Refused, cancel_instance, delete_job, retry_from_here, retry_instance, run_job
 from jobs.core.states import LIVE, TERMINAL
-from jobs.models import Instance
+from jobs.models import Instance, Job
 from tests.actions.places import NOW, events, later, make_instance, make_job
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +21,21 @@ def test_running_instance_is_asked_to_stop_once():
     assert answers == {"stopping"}
     assert Instance.objects.get().cancel_requested_at == NOW
     assert events() == ["job.created", "instance.cancel_requested"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "when"),
+    [
+        ("command", "process", "when none of its processes is left."),
+        ("callable", "async", "when it has returned, or after its grace."),
+        ("callable", "thread", "at once, and what it holds stays held until its thread returns."),
+    ],
+)
+def test_answer_says_when_what_runs_is_cancelled(kind, model, when):
+    job = make_job()
+    Job.objects.filter(pk=job.pk).update(kind=kind, execution_model=model)
+    said = cancel_instance(make_instance(job, "running").pk, actor="ada", now=NOW).sentence
+    assert said.endswith(f"is being stopped; it is cancelled {when}")
 
 
 def test_ended_instance_stays_as_it_is():

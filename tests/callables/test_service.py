@@ -91,7 +91,9 @@ def test_abandoned_thread_keeps_the_place_of_its_job(shop: Shop):
     assert shop.attempt(deaf).abandoned_at is not None
     behind = shop.run("thread_heeds")
     until(lambda: models.Instance.objects.get(pk=behind).hold_code == "limit")
+    assert models.Node.objects.get().abandoned == [shop.attempt(deaf).token]
     process.send_signal(signal.SIGTERM)  # it hangs on neither
     assert process.wait(DEADLINE_SECONDS) == 0
     until(lambda: not is_alive(host))
     assert shop.home.status(behind) == "queued"
+    assert models.Node.objects.get().abandoned == []

@@ -34,6 +34,13 @@ def test_running_row_says_time_left(visitor):
     assert re.search(r"(5[0-9] s|1 min) left", text(visitor))
 
 
+def test_running_row_without_a_core_is_on_its_node(visitor):
+    make_running(make_job(execution_model="thread", kind="callable", cores=0), make_node(), ())
+    said = text(visitor)
+    assert " on atlas" in said
+    assert " of atlas" not in said
+
+
 def test_overdue_run_says_by_how_much(visitor):
     make_running(make_job(usual_seconds=10.0), make_node(), now=ago(minutes=5, seconds=10))
     assert "5 min over" in text(visitor)

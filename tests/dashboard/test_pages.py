@@ -11,7 +11,7 @@ from django.utils.html import strip_tags
 from dashboard.live.places import path_of
 from jobs.core.retention import Ended
 from jobs.execution import keeping
-from jobs.models import Instance, Schedule
+from jobs.models import Instance, Node, Schedule
 from tests.dashboard.outputs import printed
 from tests.dashboard.places import NAUGHTY, THEN, end, make_job, make_node, make_running, make_waiting, tell
 
@@ -171,6 +171,9 @@ def test_ended_instance_says_why(visitor, status, fields, sentence):
 def test_abandoned_thread_is_told(visitor):
     instance = end(make_running(make_job(), make_node()), "cancelled")
     instance.attempts.update(abandoned_at=instance.ended_at)
+    returned = text(visitor, f"/instances/{instance.pk}/")
+    assert "Cancelled. Its thread could not be ended, and has gone on for a while." in returned
+    Node.objects.update(abandoned=[instance.attempts.get().token])
     shown = text(visitor, f"/instances/{instance.pk}/")
     assert "Cancelled. Its thread could not be ended: what it holds is free only once it has returned" in shown
 

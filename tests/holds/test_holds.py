@@ -3,10 +3,10 @@
 import pytest
 
 from jobs import holds
-from jobs.models import Instance
+from jobs.models import Instance, Node
 from tests.dashboard.between import Moving
 from tests.dashboard.places import end, make_waiting
-from tests.holds.scene import NOW, at, busy, explain, make_job, make_node, make_queued, why
+from tests.holds.scene import NOW, at, busy, explain, make_job, make_node, make_queued, make_running, why
 
 pytestmark = pytest.mark.django_db
 
@@ -232,6 +232,55 @@ def test_one_that_starts_and_fails_while_we_look_is_in_nobodys_way():
 
     with Moving(lambda _, params: "queued" in (params or ()), start_and_fail).during():
         assert explain(first, second)[second.pk].predicted_start == NOW
+
+
+# --- what an abandoned thread holds ---
+
+
+HELD = "the thread of instance {}, which has ended, holds what it was given until it returns"
+
+
+def abandon(run, node):
+    end(run, "cancelled", now=NOW, abandoned_at=NOW)
+    Node.objects.filter(pk=node.pk).update(abandoned=[run.attempts.get().token])
+
+
+def test_cores_of_an_abandoned_thread_are_not_free():
+    """It said that the next would start in a moment, for as long as the thread ran on."""
+    run = busy(node := make_node(cores=2), cores=2)
+    abandon(run, node)
+    hold = why(make_queued(make_job(2)))
+    assert (hold.code, hold.predicted_start) == ("cores", None)
+    assert hold.sentence == f"needs 2 cores, none is free; {HELD.format(run.pk)}"
+
+
+def test_place_of_an_abandoned_thread_is_not_free():
+    job = make_job(max_running=1)
+    run = make_running(job, node := make_node())
+    abandon(run, node)
+    hold = why(make_queued(job))
+    assert hold.code == "limit"
+    assert hold.sentence.endswith(
+        f"the thread of instance {run.pk}, which has ended, holds what it was given until it returns"
+    )
+
+
+def test_thread_that_was_abandoned_is_waited_for_by_the_next_of_its_job():
+    job = make_job()
+    run = make_running(job, node := make_node())
+    abandon(run, node)
+    hold = why(make_queued(job, serial=True))
+    assert hold.code == "overlap"
+    assert (
+        hold.sentence == f"waits until the thread of instance {run.pk} of the same job, which has ended, has returned"
+    )
+
+
+def test_threads_of_a_node_that_is_gone_hold_nothing_here():
+    run = busy(gone := make_node("gone", cores=1, heartbeat_at=at(-600)), cores=1)
+    abandon(run, gone)
+    make_node()
+    assert why(make_queued(make_job())).sentence == "starts in a moment"
 
 
 # --- what it costs ---

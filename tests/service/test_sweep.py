@@ -250,6 +250,12 @@ def test_command_counts_first_and_then_removes(data, capsys):
     assert (Instance.objects.count(), here(data)) == (1, [])
 
 
+def test_command_says_that_the_last_hour_is_kept(data, capsys):
+    ran(make_job(keep_instances=1), 0)
+    call_command("prune", "--dry-run")
+    assert capsys.readouterr().out == "Nothing would be removed. What ended within the last hour is kept.\n"
+
+
 def test_thread_ends_when_it_is_told(data):
     one = Retention("node:atlas")
     one.open()

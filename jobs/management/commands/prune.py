@@ -37,5 +37,5 @@ class Command(BaseCommand):
             total += count
             if count:
                 self.stdout.write(f"{count:>10,}  {names.get(job_id, job_id)}")
-        said = f"{total:>10,}  in all would be removed. Nothing was." if total else "Nothing would be removed."
-        self.stdout.write(said)
+        some, none = f"{total:>10,}  in all would be removed. Nothing was.", "Nothing would be removed."
+        self.stdout.write(some if total else f"{none} What ended within the last hour is kept.")
