@@ -119,7 +119,7 @@ def _matches(path: Path | None, words: str) -> JsonResponse:
         found = logsearch.search(path, words, most=MOST_MATCHES) if path else logsearch.Found([], more=False)
     except logsearch.EmptySearchError as refusal:
         expected = f"1 to {logsearch.LONGEST_WORDS} characters in a line"
-        raise InvalidInput([Problem("search", shown(words), expected, str(refusal))]) from refusal
+        raise InvalidInput([Problem("search", shown(words), expected, f"{refusal}.")]) from refusal
     return JsonResponse({"matches": [match._asdict() for match in found.matches], "more": found.more})
 
 
@@ -148,7 +148,10 @@ def _range(path: Path, first: str, last: str) -> HttpResponse:
     stop = int(last) + 1 if first and last else state.end
     if start >= state.end or stop <= start:
         headers = {"Content-Range": f"bytes */{state.end}"}
-        return problem(416, f"The log has {state.end:,} bytes so far; ask for a range within them.", headers=headers)
+        sentence = f"The log has {state.end:,} bytes so far; ask for a range within them."
+        if first and last and int(last) < int(first):
+            sentence = f"The range begins at {int(first):,} and ends at {int(last):,}; ask for the lower first."
+        return problem(416, sentence, headers=headers)
     chunk = log.read(path, start, min(stop - start, LARGEST_PART))
     if chunk.start >= stop:
         headers = {"Content-Range": f"bytes */{state.end}", "X-Log-Dropped": f"{start}-{chunk.start}"}

@@ -18,6 +18,7 @@ from packaging.version import Version
 logger = logging.getLogger(__name__)
 
 LIST_SECONDS = 60.0
+CONCEIVABLE = [f"3.{minor}.{micro}" for minor in range(40) for micro in range(30)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,12 @@ class MissingPythonError(Exception):
     """This node has no Python that will do."""
 
     def __init__(self, wanted: str, there: Sequence[Python]) -> None:
+        needs = f"it needs Python {in_words(wanted)}"
         listed = ", ".join(one.version for one in there)
-        super().__init__(
-            f"it needs Python {in_words(wanted)}, and this node has {listed}; install it there, or ask for one of these"
-        )
+        if may_be(wanted):
+            super().__init__(f"{needs}, and this node has {listed}; install it there, or ask for one of these")
+        else:
+            super().__init__(f"{needs}, which no version is: these contradict each other; change one of them")
 
 
 def own() -> Python:
@@ -67,6 +70,13 @@ def choose(wanted: str, there: Sequence[Python]) -> Python:
         if versions.contains(one.version, prereleases=True):
             return one
     raise MissingPythonError(wanted, there)
+
+
+def may_be(wanted: str) -> bool:
+    """Whether some version will do, there or not: one that is named, or any that Python may have some day."""
+    versions = SpecifierSet(wanted)
+    named = [one.version.removesuffix(".*") for one in versions]
+    return len(named) < 2 or any(versions.contains(one, prereleases=True) for one in (*named, *CONCEIVABLE))
 
 
 def in_words(wanted: str) -> str:

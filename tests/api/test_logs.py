@@ -76,6 +76,11 @@ def test_range_beyond_the_end_is_refused(api, address, problem):
     assert response.headers["Content-Range"] == f"bytes */{len(TEXT)}"
 
 
+def test_range_that_ends_before_it_begins_is_told(api, address, problem):
+    answer = problem(api.get(address, headers={"Range": "bytes=5-2"}), 416)
+    assert answer["detail"] == "The range begins at 5 and ends at 2; ask for the lower first."
+
+
 @pytest.mark.parametrize("asked", ["lines=0-4", "bytes=4-0x", "bytes=-", "bytes=0-1,3-4", "bytes=" + "9" * 40 + "-"])
 def test_range_that_is_none_gets_the_whole(api, address, asked):
     assert whole(api.get(address, headers={"Range": asked})) == TEXT
@@ -199,6 +204,7 @@ def test_search_tells_when_there_is_more(api):
 def test_search_for_nothing_is_refused(api, address, problem):
     (fault,) = problem(api.get(f"{address}?search="), 422)["errors"]
     assert (fault["field"], fault["expected"]) == ("search", "1 to 200 characters in a line")
+    assert fault["detail"] == "'' is nothing to search for; expected 1 to 200 characters in a line."
 
 
 def test_log_kept_no_longer_is_gone(api, address, settings):

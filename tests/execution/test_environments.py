@@ -17,7 +17,7 @@ from jobs.execution.build import BuildFailed, message_in
 from jobs.execution.environments import LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import bytes_on_disk, facts_in
 from jobs.execution.pump import READ_BYTES
-from jobs.execution.pythons import find, own
+from jobs.execution.pythons import MissingPythonError, Python, choose, find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
 from tests.waiting import until
@@ -237,6 +237,17 @@ def test_a_python_that_is_not_there_says_which_are(environments):
 def test_pythons_that_cannot_be_listed_are_told(caplog):
     assert find("/no/such/uv", {}) == [own()]
     assert "the Pythons of this node cannot be listed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "contradicts"),
+    [("==3.11.*,<3.10", True), (">=3.12,<3.12", True), ("==3.1.*,>=3.1.4", False), ("<3.1", False), (">=4,<5", False)],
+)
+def test_versions_that_contradict_each_other_are_told(wanted, contradicts):
+    with pytest.raises(MissingPythonError) as refusal:
+        choose(wanted, [Python("3.11.7", "/a")])
+    assert ("these contradict each other; change one of them" in str(refusal.value)) is contradicts
+    assert ("this node has 3.11.7; install it there" in str(refusal.value)) is not contradicts
 
 
 def test_what_nobody_foresaw_leaves_nobody_waiting(environments):
