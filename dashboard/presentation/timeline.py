@@ -190,7 +190,7 @@ _DETAILS = {
     "instance.pending": _submitted,
     "instance.queued": _submitted,
     "instance.started": _started,
-    "attempt.began": lambda _: "its process has started",
+    "attempt.began": lambda _: "it has started",
     "instance.cancel_requested": _asked,
     "instance.retrying": _ended,
     "instance.requeued": _ended,

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ MOST_LEVELS = 100
 LONGEST_LINE = LONGEST_RESULT + 64
 LONGEST_TEXT = 200
 WRITE_SECONDS = 0.25  # between two writes of the progress: a loop may tell it a thousand times a second
-MOST_COMPLAINTS = 5
+MOST_COMPLAINTS = 5  # of results, and as many of all else
 
 
 class Progress(NamedTuple):
@@ -49,7 +50,7 @@ class Markers:
         self._rundir = rundir
         self._complain = complain
         self._mask = mask or Mask(())
-        self._complaints = 0
+        self._complaints = Counter[str]()  # by what they are about
         self._open: bytes | None = b""  # the line that has begun, if it may be one of these
         self._written: Progress | None = None
         self._write_at = 0.0
@@ -96,12 +97,13 @@ class Markers:
         try:
             self.result = result_of(value)
         except Unclear as unclear:
-            self._not_understood(str(unclear))
+            self._not_understood(str(unclear), "results")
 
-    def _not_understood(self, what: str) -> None:
-        self._complaints += 1
-        if self._complaints <= MOST_COMPLAINTS:
-            self._complain(f"not understood: {what}")
+    def _not_understood(self, what: str, about: str = "lines") -> None:
+        self._complaints[about] += 1
+        if self._complaints[about] <= MOST_COMPLAINTS:
+            last = self._complaints[about] == MOST_COMPLAINTS
+            self._complain(f"not understood: {what}" + (f"; further such {about} are not told" if last else ""))
 
     def tell(self, progress: Progress) -> None:
         """As if it had been printed."""

@@ -139,7 +139,11 @@ def spec_of(
 
 
 def cores_to_pin(launch: Launch) -> list[int] | None:
-    """None for what is not to be pinned, and for cores that are bookkeeping only: `--cores 8` on a machine of two."""
+    """None for what is not to be pinned, as what shares a process with others is not, and for cores that are
+    bookkeeping only: `--cores 8` on a machine of two.
+    """
+    if launch.hosted in ("async", "thread"):
+        return None
     cores = launch.allocation.cores
     there = launch.allocation.pinned and os.sched_getaffinity(0).issuperset(cores)
     return list(cores) if there else None

@@ -89,7 +89,7 @@ class Starter:
         wanted.tries += 1
         launch = wanted.launch
         if error := launch.parameters_error or launch.secrets_error:
-            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
+            self._end_unstarted(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
             return
         if launch.environment_error:
             self._end_unstarted(launch, OutcomeKind.ENVIRONMENT_FAILED, launch.environment_error)
@@ -98,7 +98,7 @@ class Starter:
         try:
             prepare(self._runs, launch, self._env_of(launch), self._python, self._cgroups, why_cold)
         except EnvironmentFileError as error:
-            self._give_up(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
+            self._end_unstarted(launch, OutcomeKind.REJECTED, f"could not be started: {error}")
         except OSError as error:
             self._node_refused(launch, f"could not be started: no run directory: {error}")
         except ValueError as error:

@@ -55,6 +55,7 @@ def test_broken_node_file_is_named_with_its_line(node):
     ref = node.launch()
     assert node.outcome(ref).kind == OutcomeKind.REJECTED
     assert "environment, line 2: found 'rm -rf', expected NAME=value" in node.outcome(ref).error
+    assert node.outcome(ref).error in node.text(ref)
 
 
 def test_output_is_utf8_however_the_service_was_started(tmp_path):

@@ -61,6 +61,13 @@ def test_what_is_not_understood_is_said(said, line):
 def test_a_flood_of_odd_lines_is_not_echoed(said):
     said.feed((MARK + b"x\n") * 1000)
     assert len(said.complaints) == 5
+    assert [line.endswith("; further such lines are not told") for line in said.complaints] == [False] * 4 + [True]
+
+
+def test_odd_results_are_told_after_odd_lines(said):
+    said.feed((MARK + b"progress=x\n") * 6 + (MARK + b"result={\n") * 6)
+    assert [line.split()[2] for line in said.complaints] == ["progress"] * 5 + ["result"] * 5
+    assert said.complaints[-1].endswith("; further such results are not told")
 
 
 def test_a_line_without_end_is_not_kept(said):

@@ -112,6 +112,7 @@ def test_unreadable_secrets_reject_the_start(node):
         OutcomeKind.REJECTED,
         "could not be started: secret stripe cannot be read here",
     )
+    assert outcome.error in node.text(ref)
 
 
 def test_killed_launcher_is_asked_again_with_them(node):
