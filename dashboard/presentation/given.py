@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from dashboard.live.places import path_of
 from dashboard.presentation import amounts
 from dashboard.presentation.rows import Row
 from jobs.downloads import image_type
 from jobs.execution.markers import read_progress
-from jobs.execution.outputs import listed
+from jobs.execution.outputs import listed, open_output
 from jobs.models import Attempt
 
 MOST_FILES = 100
 MOST_IMAGES = 4
 LONGEST_RESULT = 10_000
+IMAGE_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF")  # of the kinds that image_type knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,24 @@ def given_rows(attempt: Attempt | None) -> list[Row]:
     """One, or none where there is neither a result nor a file."""
     if attempt is None:
         return []
-    found = listed(path_of(attempt.instance_id, attempt.number, attempt.token))
+    path = path_of(attempt.instance_id, attempt.number, attempt.token)
+    found = listed(path)
     if not found and not attempt.result:
         return []
-    images = [one.name for one in found if image_type(one.name)][:MOST_IMAGES]
+    named = [one.name for one in found if image_type(one.name)][:MOST_IMAGES]
+    images = [name for name in named if _begins_as_image(path, name)]
     files = tuple(KeptFile(one.name, amounts.size(one.size), one.name in images) for one in found[:MOST_FILES])
     result = json.dumps(json.loads(attempt.result), indent=2, ensure_ascii=False) if attempt.result else ""
     if len(result) > LONGEST_RESULT:
         result = f"{result[:LONGEST_RESULT]}…"
     given = Given(attempt.instance_id, attempt.number, result, files, max(0, len(found) - MOST_FILES))
     return [("given", given)]
+
+
+def _begins_as_image(path: Path, name: str) -> bool:
+    """Whether a browser could show it: a name alone promises what the file need not be."""
+    try:
+        with os.fdopen(open_output(path, name), "rb") as file:
+            return file.read(4).startswith(IMAGE_STARTS)
+    except OSError:
+        return False

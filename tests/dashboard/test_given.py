@@ -34,7 +34,8 @@ def test_result_and_files_are_shown(visitor, running):  # noqa: F811
 
 
 def test_images_are_shown_and_others_downloaded(visitor, running):  # noqa: F811
-    kept(running, "plot.png")
+    kept(running, "plot.png", b"\x89PNG\r\n\x1a\n")
+    kept(running, "fake.png", b"hello")
     kept(running, "page.html")
     page = html(visitor, running)
     assert page.count("<img class=") == 1
