@@ -11,9 +11,8 @@ import os
 import select
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
-from jobs.execution.ending import Ending
+from jobs.execution.ending import Ending, take_ended
 from jobs.execution.hearing import Hearing
 from jobs.execution.moment import LONGEST_WAIT_SECONDS
 
@@ -78,19 +77,10 @@ class Beginning:
 def end(ending: Ending, hearing: Hearing) -> str:
     """What has not begun; TERM first, since just now it may have. Returns what is to be said of what is left."""
     ending.begin()
-    while has_children() and not ending.given_up:
+    while take_ended({}) and not ending.given_up:
         ready, _, _ = select.select(hearing.descriptors, [], [], max(0.0, ending.next_at - time.monotonic()))
         for fd in ready:  # a child has ended; whatever else is said, it ends already
             hearing.cancel_comes(fd)
         if (now := time.monotonic()) >= ending.next_at:
             ending.step(now)
     return ending.left
-
-
-def has_children() -> bool:
-    """Any that have not ended; those that have are reaped."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            continue
-        return True
-    return False
