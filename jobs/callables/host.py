@@ -213,8 +213,7 @@ class Host:
     def _end_attempts(self) -> None:
         for hosted in list(self._attempts.values()):
             why = hosted.ending or STOPPED
-            answer = Answer(why.kind, why.error)
-            self._ended(hosted, lambda answer=answer: answer, interrupted=True)  # type: ignore[misc]  # a default binds it
+            self._ended(hosted, partial(Answer, why.kind, why.error), interrupted=True)
         leave()
 
 
