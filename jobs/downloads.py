@@ -12,6 +12,7 @@ from django.utils.http import content_disposition_header
 
 # What a browser may show: it can hold no script.
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
+IMAGE_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF")  # of these kinds
 STEP = 256 * 1024
 
 

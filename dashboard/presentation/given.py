@@ -10,7 +10,7 @@ from pathlib import Path
 from dashboard.live.places import path_of
 from dashboard.presentation import amounts
 from dashboard.presentation.rows import Row
-from jobs.downloads import image_type
+from jobs.downloads import IMAGE_STARTS, image_type
 from jobs.execution.markers import read_progress
 from jobs.execution.outputs import listed, open_output
 from jobs.models import Attempt
@@ -18,7 +18,6 @@ from jobs.models import Attempt
 MOST_FILES = 100
 MOST_IMAGES = 4
 LONGEST_RESULT = 10_000
-IMAGE_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF")  # of the kinds that image_type knows
 
 
 @dataclass(frozen=True, slots=True)
