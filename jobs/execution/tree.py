@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 QUICK_LOOKS = 20
+EXEC_SECONDS = 0.1  # how long a process in the middle of an execve() is waited for; it takes a tenth of a millisecond
+EXEC_PAUSE_SECONDS = 0.0005
 TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
 
 
@@ -147,9 +150,28 @@ def token_of(pid: int) -> str | None:
 
 
 def variables(pid: int) -> list[bytes]:
-    """With what environment it began, as far as it lets us see that. A thread that has ended has none any more."""
-    content = read_proc(pid, "environ") or read_proc(pid, f"task/{last_task(pid)}/environ")
+    """With what environment it began, as far as it lets us see that. A thread that has ended has none any more.
+
+    In the middle of an execve() it has none yet: not looked at again, it would be nobody's, and get away.
+    """
+    deadline = time.monotonic() + EXEC_SECONDS
+    while not (content := read_proc(pid, "environ") or read_proc(pid, f"task/{last_task(pid)}/environ")):
+        if not will_have_variables(pid) or time.monotonic() >= deadline:
+            break
+        time.sleep(EXEC_PAUSE_SECONDS)
     return content.split(b"\0")
+
+
+def will_have_variables(pid: int) -> bool:
+    """Whether it is in the middle of an execve(), or was a moment ago: it has memory and its code begins nowhere yet,
+    or its environment is of some length. One that does not let us look has its code begin at 1.
+    """
+    content = read_proc(pid, "stat")
+    words = content[content.rfind(b")") + 2 :].split()
+    if not words:
+        return False
+    memory, code, begins, ends = words[20], words[23], words[47], words[48]
+    return memory != b"0" and code != b"1" and (code == b"0" or begins != ends)
 
 
 def read_proc(pid: int, name: str) -> bytes:

@@ -6,9 +6,8 @@ import pytest
 
 from jobs.core.running import RunOptions
 from jobs.execution.markers import read_progress
-from jobs.execution.tree import marked
 from tests.execution.node import Node
-from tests.waiting import until
+from tests.execution.running import end_marked
 
 SHOP = "tests.callables.shop.jobs"
 
@@ -47,7 +46,7 @@ class HostingNode(Node):
     def end(self):
         for executor in self.opened:
             executor.close()
-        until(lambda: not any(marked(ref.token, None) for ref in self.refs))
+        end_marked([ref.token for ref in self.refs])
 
 
 @pytest.fixture(scope="module", autouse=True)

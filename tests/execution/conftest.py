@@ -14,9 +14,8 @@ from jobs.execution.loop import LoopClosedError
 from jobs.execution.program import script_file
 from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
-from jobs.execution.tree import marked
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, through, until
+from tests.execution.running import RealLauncher, Running, end_marked, through
 
 
 @pytest.fixture(scope="session")
@@ -69,16 +68,13 @@ def attempt(launcher, tmp_path):
 def node(tmp_path):
     node = Node(tmp_path / "data żółw")
     yield node
-    for ref in node.refs:
-        for left in marked(ref.token, None):
-            with contextlib.suppress(ProcessLookupError):  # it went with one before it
-                os.kill(left.pid, signal.SIGKILL)
+    end_marked([ref.token for ref in node.refs])
     for executor in node.opened:
         try:
             executor.close()
         except LoopClosedError:
             continue
-    until(lambda: not any(marked(ref.token, None) for ref in node.refs))
+    end_marked([ref.token for ref in node.refs])
     cgroup_search.sweep(cgroup_search.bases(node.data_dir))
 
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from jobs.execution import log
 from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
 from jobs.execution.secrets import sealed
 from jobs.execution.spec import Result
-from jobs.execution.tree import marked, process
+from jobs.execution.tree import marked, process, send
 from tests.waiting import DEADLINE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +94,18 @@ class Running:
     def alive(self):
         """Processes that carry this attempt's token, wherever they are now."""
         return marked(self.token, None)
+
+
+def end_marked(tokens):
+    """Kill what is left of these attempts, until nothing is: one may begin, or fork, while others are looked at."""
+
+    def none_left():
+        left = [one for token in tokens for one in marked(token, None)]
+        for one in left:
+            send(one, signal.SIGKILL)
+        return not left
+
+    until(none_left)
 
 
 def is_alive(pid):

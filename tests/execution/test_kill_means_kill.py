@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from jobs.execution.tree import process
+from jobs.execution.tree import has_variable, process
 from jobs.execution.usage import use_of
 from tests.execution.running import HEADLESS, is_alive
 from tests.waiting import until
@@ -113,6 +113,18 @@ def test_process_that_moves_on_by_fork_is_ended(attempt):
     running = attempt(CHAIN, "script", timeout_seconds=0.5)
     running.result()
     assert running.alive() == []
+
+
+def test_process_in_the_middle_of_an_execve_is_seen(attempt, tmp_path):
+    """It has no environment for a moment: one look in thirty took it for somebody else's, and left it running."""
+    again = tmp_path / "again"
+    again.write_text(f"exec sh {again}")
+    running = attempt(f"exec sh {again}")
+    mark = f"ROTA_TOKEN={running.token}".encode()
+    until(lambda: has_variable(running.job, mark))
+    assert sum(has_variable(running.job, mark) for _ in range(5000)) == 5000
+    running.cancel()
+    running.result()
 
 
 def test_process_whose_first_thread_has_ended_gets_its_term(attempt):

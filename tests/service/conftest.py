@@ -1,11 +1,10 @@
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from django.conf import settings
 from jobs import actions, models
 from jobs.core.states import TERMINAL
 from jobs.execution import cgroup_search
-from jobs.execution.tree import marked
 from jobs.service.loop import utc_now
+from tests.execution.running import end_marked
 from tests.fixtures.migrated import default_file
 from tests.fixtures.postgres import default_database
 from tests.waiting import until
@@ -77,10 +76,7 @@ class Home:
         """The service, and what outlives it: scripts that wait for a test that has failed would do so for ever."""
         for process in self.running:
             self.kill(process)
-        for token in models.Attempt.objects.exclude(status="ended").values_list("token", flat=True):
-            for left in marked(token, None):
-                with suppress(ProcessLookupError):
-                    os.kill(left.pid, signal.SIGKILL)
+        end_marked(list(models.Attempt.objects.exclude(status="ended").values_list("token", flat=True)))
         cgroup_search.sweep(cgroup_search.bases(self.folder))
 
     def output(self) -> str:
