@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+
+from jobs.execution.tree import QUICK_LOOKS, Process, process
 
 CPUSET, CPU, MEMORY, PIDS, KILL = "cpuset", "cpu", "memory", "pids", "kill"
 PERIOD_MICROSECONDS = 100_000
@@ -99,6 +102,16 @@ def members(folder: str) -> list[int]:
     return [int(pid) for pid in read(f"{folder}/cgroup.procs").split()]
 
 
+def living(folder: str) -> list[Process]:
+    """What is alive in the cgroup. One that does nothing but fork and exit is gone when it is looked at: so again."""
+    for _ in range(QUICK_LOOKS):
+        pids = members(folder)
+        found = [one for one in map(process, pids) if one and one.alive]
+        if found or not pids:
+            return found
+    return []
+
+
 def remove(bases: Mapping[str, str], name: str) -> None:
     """Those that are empty: what somebody still lives in stays."""
     for folder in folders_of(bases, name):
@@ -110,6 +123,15 @@ def kill_all(folder: str) -> None:
     """KILL all in it in one go, those too that fork just then. Fine if it is gone."""
     with suppress(FileNotFoundError):
         write(f"{folder}/cgroup.kill", "1")
+
+
+def kill_members(folder: str) -> None:
+    """KILL those in it. Where the kernel does not do so in one go, by looks as short as tree.kill_children's."""
+    kill_all(folder)
+    for _ in range(QUICK_LOOKS):
+        for pid in members(folder):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
 # --- What the kernel says ---

@@ -14,6 +14,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution import cgroup_search, cgroups
 from jobs.execution.attempt import Attempt
 from jobs.execution.confinement import Passed
+from jobs.execution.launch import RecoveryKind
 from tests.execution.running import is_alive, until
 
 MEGABYTE = 1024 * 1024
@@ -205,6 +206,36 @@ def test_what_hides_after_its_runner_was_killed_is_found_in_its_cgroup(node):
     os.kill(node.runner_pid(ref), signal.SIGKILL)
     assert node.outcome(ref).kind == OutcomeKind.LOST
     assert not any(map(is_alive, hidden))
+    assert not Path(folder).exists()
+
+
+MOVES_ON = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork():
+    print("ready", flush=True)
+    time.sleep(600)
+while True:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+
+
+def test_what_moves_on_by_fork_after_its_runner_was_killed_is_ended(node):
+    """It was another process whenever it was looked at: called lost, the attempt went on without end."""
+    if reason := cgroup_search.found().refusals.get("memory"):
+        pytest.skip(f"no cgroup for memory may be made here: {reason}")
+    ref = node.launch(MOVES_ON, kind="script", memory_limit_mb=256)
+    folder = f"{cgroup_search.bases(node.data_dir)['memory']}/{ref.token}"
+    until(lambda: len(cgroups.members(folder)) == 2)
+    runner, job = node.runner_pid(ref), node.reports.started(ref).pid
+    node.executor.close()
+    os.kill(runner, signal.SIGKILL)
+    until(lambda: not is_alive(job))
+    assert node.restart().recover(ref).kind == RecoveryKind.ADOPTED
+    assert node.outcome(ref).kind == OutcomeKind.LOST
+    assert cgroups.members(folder) == []
     assert not Path(folder).exists()
 
 
