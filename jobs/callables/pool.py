@@ -18,12 +18,12 @@ from jobs.callables.childends import ChildrenEnding
 from jobs.callables.hosted import Hosted
 from jobs.callables.left import Left
 from jobs.callables.link import Link
-from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
+from jobs.callables.taking import STOP_SECONDS, judged, taken
 from jobs.callables.workers import Worker, fork
 from jobs.execution.logwriter import STDERR, STDOUT
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
 from jobs.execution.tree import Process
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+from jobs.execution.verdict import CANCELLED, STOPPED, EndedByUs, timed_out, verdict
 
 KILL_AGAIN_SECONDS = 0.02
 MOST_SAID = 1000  # messages that a channel has room for
