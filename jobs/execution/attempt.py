@@ -176,6 +176,8 @@ class Attempt:
     def wait(self) -> None:
         seconds = max(0.0, self.next_moment() - time.monotonic())
         for key, _ in self.selector.select(seconds):
+            if self.selector.get_map().get(key.fd) is not key:  # closed by what was heard at the same time
+                continue
             if key.data == HEARD:
                 if self.hearing.cancel_comes(key.fd):
                     self.cancel()

@@ -39,7 +39,8 @@ def test_attempts_on_their_way_when_the_launcher_dies_run_once(node, ran):
     for n in range(30):
         refs.append(node.launch(f"echo {n} >> {ran}", 100 + n))
         if n in (5, 15):
-            os.kill(node.launcher_pid(), signal.SIGKILL)
+            launcher = until(lambda: node.line().launcher)  # none for a moment after the one that was killed before
+            launcher.process.kill()
             until(lambda: all(node.reports.of(ref) for ref in refs))
     assert {node.outcome(ref).kind for ref in refs} == {OutcomeKind.SUCCESS}
     assert sorted(map(int, ran.read_text().split())) == list(range(30))
