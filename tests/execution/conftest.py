@@ -15,7 +15,7 @@ from jobs.execution.program import script_file
 from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, end_marked, through
+from tests.execution.running import RealLauncher, Running, WaitsToBegin, end_marked, through
 
 
 @pytest.fixture(scope="session")
@@ -100,3 +100,10 @@ def gate(tmp_path):
 def ran(tmp_path):
     """The file that jobs append to, to be counted by."""
     return tmp_path / "ran"
+
+
+@pytest.fixture
+def waiting():
+    waiting = WaitsToBegin()
+    yield waiting
+    waiting.close()

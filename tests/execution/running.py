@@ -27,6 +27,8 @@ ctypes.CDLL(None).syscall(exit_thread, 0)
 """
 START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
 
+BEGIN = "import os, sys, time; sys.stdin.readline(); os.close(int(sys.argv[1])); time.sleep(600)"
+
 
 def through(notes, seconds=DEADLINE_SECONDS):
     """Whether the attempt ends whose runner is at the other end of `notes`."""
@@ -94,6 +96,34 @@ class Running:
     def alive(self):
         """Processes that carry this attempt's token, wherever they are now."""
         return marked(self.token, None)
+
+
+class WaitsToBegin:
+    """A process that becomes a job when it is let: as one does, it closes its end of the pipe `told`."""
+
+    def __init__(self):
+        self.told, tell = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", BEGIN, str(tell)], stdin=subprocess.PIPE, pass_fds=[tell]
+        )
+        os.close(tell)
+        self.pid = self._process.pid
+
+    def let_begin(self):
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+
+    def begin(self):
+        self.let_begin()
+        assert self.has_begun(DEADLINE_SECONDS)
+
+    def has_begun(self, seconds=0):
+        return bool(select.select([self.told], [], [], seconds)[0])
+
+    def close(self):
+        self._process.kill()
+        self._process.communicate()
+        os.close(self.told)
 
 
 def end_marked(tokens):
