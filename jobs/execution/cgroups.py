@@ -66,9 +66,16 @@ def hand_down(folder: str, controller: str) -> None:
 
 def make(base: str, name: str, controller: str, amount: str) -> str:
     """The cgroup `name` in `base` with its limit. OSError if it may not be made."""
+    if os.path.exists(base):  # noqa: PTH110 as above
+        with suppress(OSError):
+            return make_in(base, name, controller, amount)
+    # A service that ends, or begins, takes along what is empty, also while we are at it.
+    make_base(base, controller)
+    return make_in(base, name, controller, amount)
+
+
+def make_in(base: str, name: str, controller: str, amount: str) -> str:
     folder = f"{base}/{name}"
-    if not os.path.exists(base):  # noqa: PTH110 as above
-        make_base(base, controller)  # the service has ended and taken it along
     with suppress(FileExistsError):
         os.mkdir(folder)  # noqa: PTH102 as above
     for file, value in settings(controller, amount, folder):
@@ -164,8 +171,13 @@ def read(file: str) -> str:
 
 
 def write(file: str, value: str) -> None:
+    """FileNotFoundError also where it is being removed just now."""
     fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(fd, value.encode())
+    except OSError as error:
+        if error.errno == errno.ENODEV:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file) from error
+        raise
     finally:
         os.close(fd)
