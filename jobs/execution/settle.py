@@ -19,6 +19,7 @@ from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
 from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
 from jobs.execution.tree import Process, marked, process, send_all
+from jobs.execution.verdict import STOPPED
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +160,7 @@ def why_lost(path: str, ended: int) -> str:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
         restarted = spec.asked_at.boot_id != moment.boot_id()
         if spec.hosted and not restarted:
-            return "was lost: the service ended while it ran, and what runs in its host process ends with it"
+            return STOPPED.error
     except FileNotFoundError:
         return "was lost: its run directory was removed while it ran"
     except (BrokenFileError, FormatError, TypeError, AttributeError):  # whatever a job has made of it

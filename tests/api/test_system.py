@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -66,10 +67,10 @@ def test_resources_cost_a_fixed_number_of_queries(api, django_assert_num_queries
 
 def test_health_is_red_when_no_engine_steps(api):
     assert api.get("system/health").status_code == 503
-    node(beat=30)
+    node(beat=300)
     silent = api.get("system/health")
     assert silent.status_code == 503
-    assert "node alpha has not stepped for 30 s" in silent.json()["detail"]
+    assert re.search(r"node alpha has not stepped for 3\d\d s", silent.json()["detail"])
     node("beta", beat=5)
     well = api.get("system/health")
     assert (well.status_code, well.json()["status"]) == (200, "ok")

@@ -25,7 +25,7 @@ def test_worker_that_the_machine_refuses_keeps_no_descriptor(monkeypatch, refuse
     monkeypatch.setattr(os, name, refuse)
     with pytest.raises(OSError, match="no more"):
         fork(0)
-    assert descriptors() <= before
+    until(lambda: descriptors() <= before)  # another thread may have opened one meanwhile
 
 
 def descriptors():
