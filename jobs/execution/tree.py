@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 QUICK_LOOKS = 20
@@ -101,8 +102,11 @@ def descendant_pids(root: int) -> list[int]:
 
 
 def children_of(pid: int) -> list[int]:
-    """By the kernel's own lists, one for each thread."""
-    return [int(child) for task in tasks(pid) for child in read_proc(pid, f"task/{task}/children").split()]
+    """By the kernel's own lists, one for each thread. That of the first one last: the children of a thread that ends
+    meanwhile come to it.
+    """
+    found = [read_proc(pid, f"task/{task}/children").split() for task in reversed(tasks(pid))]
+    return [int(child) for child in dict.fromkeys(chain.from_iterable(found))]
 
 
 def adopted() -> list[int]:
