@@ -148,6 +148,8 @@ class Host:
             return
         if not self._attempts:
             self._watchdog.needed.clear()
+            if self._attempts:  # one has come just now
+                self._watchdog.needed.set()
         if hosted.abandoned:
             hosted.release()
             self._link.send(released=hosted.token)

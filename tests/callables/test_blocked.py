@@ -11,26 +11,34 @@ from jobs.execution import logwriter
 
 
 @pytest.fixture
-def blocked(monkeypatch):
-    """A host that has found itself blocked, and said so."""
+def its(monkeypatch):
     monkeypatch.setattr(host, "Coroutines", Mock())
     monkeypatch.setattr(host, "call_of", Mock())
-    blocked = host.Host(Mock(), Mock(), reports=0)
-    blocked._clerk = Mock(put=lambda call: call())
-    blocked._blocked(None, "has blocked")
-    return blocked
+    its = host.Host(Mock(), Mock(), reports=0)
+    its._clerk = Mock(put=lambda call: call())
+    return its
 
 
-def test_what_was_on_its_way_to_a_blocked_host_is_handed_back(blocked, monkeypatch):
+def test_what_was_on_its_way_to_a_blocked_host_is_handed_back(its, monkeypatch):
     """Sent before the service heard of that, and taken after what had come before was handed back: it waited for the
     end of the blocker.
     """
     hosted = Mock(token="mine", why_not=lambda: None, withdraw=lambda: True)
     hosted.configure_mock(**{"spec.hosted": "async"})
     monkeypatch.setattr(host, "taken", lambda *_: hosted)
-    blocked._start("mine", "/nowhere")
+    its._blocked(None, "has blocked")
+    its._start("mine", "/nowhere")
     assert hosted.hand_back.called
-    assert blocked._link.send.call_args.kwargs == {"returned": "mine"}
+    assert its._link.send.call_args.kwargs == {"returned": "mine"}
+
+
+def test_one_that_comes_as_the_last_one_ends_is_watched(its):
+    """Nobody looked whether it blocks."""
+    needed, came = its._watchdog.needed, Mock(token="new")
+    its._attempts["last"] = last = Mock(token="last")
+    its._watchdog.needed = Mock(clear=lambda: its._attempts.update(new=came), set=needed.set)
+    its._ended(last, Mock())
+    assert needed.is_set()
 
 
 @pytest.mark.parametrize("module", [streams, logwriter])

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import sys
 import uuid
 from pathlib import Path
@@ -57,9 +56,7 @@ def attempt(launcher, tmp_path):
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
             running.cancel()
         assert through(running.notes)
-        for left in running.alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(left.pid, signal.SIGKILL)
+        end_marked([running.token])
         os.close(running.pidfd)
         os.close(running.notes)
 

@@ -14,7 +14,7 @@ from jobs.execution import log
 from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
 from jobs.execution.secrets import sealed
 from jobs.execution.spec import Result
-from jobs.execution.tree import marked, process, send
+from jobs.execution.tree import all_processes, marked, process, send, token_of
 from tests.waiting import DEADLINE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ def end_marked(tokens):
     """Kill what is left of these attempts, until nothing is: one may begin, or fork, while others are looked at."""
 
     def none_left():
-        left = [one for token in tokens for one in marked(token, None)]
+        left = [one for one in all_processes() if one.alive and token_of(one.pid) in tokens]
         for one in left:
             send(one, signal.SIGKILL)
         return not left

@@ -147,6 +147,7 @@ def test_script_that_answers_again_is_read_again(mount, monkeypatch):
         script.read()
     hung.close()
     until(lambda: not declared.hanging)
+    monkeypatch.setattr(declared, "READ_SECONDS", DEADLINE_SECONDS)
     assert script.read().key == ""
 
 
