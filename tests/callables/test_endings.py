@@ -9,7 +9,7 @@ from jobs.execution import hosting, hostseats
 from jobs.execution.launch import Abandoned, Ended
 from jobs.execution.verdict import STOPPED
 from tests.execution.running import is_alive
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 def abandonment(node, ref):
@@ -21,7 +21,7 @@ def ends(node, ref):
 
 
 def test_cancelled_coroutine_ends_where_it_waits(shared):
-    ref = shared.waits("async_heeds")
+    ref = shared.waits("async_heeds", grace=DEADLINE_SECONDS)
     shared.executor.cancel(ref)
     assert (shared.outcome(ref).kind, shared.outcome(ref).error) == ("cancelled", "was cancelled while it ran")
     assert "tidied up" in shared.text(ref)
@@ -65,6 +65,7 @@ def test_cancel_after_the_end_changes_nothing(shared):
     assert len(shared.reports.ends(ref)) == 1
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("name", ["async_blocks", "async_deaf"])
 def test_one_that_will_not_end_costs_its_host(alone, free, name):
     other = alone.waits("async_waits", free)
@@ -98,16 +99,18 @@ def test_what_has_not_begun_behind_a_blocker_begins_elsewhere(alone, free):
     assert not ends(alone, ref)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_one_that_lets_no_thread_go_on_is_left_alone_and_ended(alone, free, monkeypatch):
     """Nothing in its host can say so, nor pass on a wish: the service sees that it does not answer."""
     alone.outcome(alone.run("async_ends", how="value"))
     ref = alone.waits("async_hogs", free, grace=0.1)
-    monkeypatch.setattr(hostseats, "ANSWER_SECONDS", 0.5)  # only now: it would not be that one that was waited for
-    behind = [alone.run("async_ends", how="value"), alone.run("thread_ends", how="value")]
+    with monkeypatch.context() as hurry:  # not before or after: it is to be that one that is waited for in vain
+        hurry.setattr(hostseats, "ANSWER_SECONDS", 0.5)
+        behind = [alone.run("async_ends", how="value"), alone.run("thread_ends", how="value")]
+        until(lambda: "in async_hogs" in alone.said())
     for one in behind:
         assert alone.outcome(one).kind == "success"
     assert not ends(alone, ref)
-    until(lambda: "in async_hogs" in alone.said())
     alone.executor.cancel(ref)
     assert alone.outcome(ref).kind == "cancelled"
 

@@ -281,7 +281,7 @@ def test_there_is_a_cache_while_what_was_in_it_is_removed(environments, monkeypa
     cache, there = environments.folder.cache, []
     monkeypatch.setattr("jobs.execution.environments.remove", lambda _: there.append(cache.exists()))
     evict(environments)
-    assert there == [True, True]  # what was in the cache, and the environment
+    assert set(there) == {True}
 
 
 def test_nothing_needed_is_the_own_python(environments):
