@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
+from django.db import DatabaseError, connection
 
 from jobs.execution.undumpable import hide_process
 from jobs.models import Node
@@ -86,7 +87,11 @@ class Command(BaseCommand):
 
 def left_running(node: Node) -> str:
     """What is said at the end, so that nobody wonders what became of the scripts."""
-    count = node.instances.filter(status="running").count()
+    connection.close()  # this thread's is as old as the service: the server may have cut it
+    try:
+        count = node.instances.filter(status="running").count()
+    except DatabaseError:
+        return "Rota has stopped; scripts that run go on, and the next start adopts them."
     if not count:
         return "Rota has stopped; nothing runs."
     runs, them = ("script runs", "it") if count == 1 else ("scripts run", "them")
