@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import signal
-import threading
+from queue import SimpleQueue
 from typing import Any
 
 from django.conf import settings
@@ -67,16 +67,16 @@ class Command(BaseCommand):
         web.serve(host, port, on_ready=lambda: self._say(f"Rota answers on {address}"), on_stop=service.close)
 
     def _wait(self, service: Service) -> None:
-        asked = threading.Event()
+        asked = SimpleQueue[int]()  # an Event has a lock, which its wait that a handler interrupts may hold
 
         def stop(number: int, _frame: object) -> None:
             signal.signal(number, signal.SIG_DFL)  # a second signal is at once
-            asked.set()
+            asked.put(number)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         self._say("Rota runs without its web pages.")
-        asked.wait()
+        asked.get()
         service.close()
 
     def _say(self, sentence: str) -> None:
