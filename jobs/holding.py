@@ -18,6 +18,10 @@ def that_hold(rows: QuerySet[Attempt, Row], nodes: Iterable[Node], most: int | N
     One query, and one more where there are such threads: no index serves both questions at once. Read `nodes` before,
     so that none is found twice.
     """
+    return [*rows.filter(~Q(status="ended"))[:most], *of_threads(rows, nodes)]
+
+
+def of_threads(rows: QuerySet[Attempt, Row], nodes: Iterable[Node]) -> list[Row]:
+    """Of `rows` those of abandoned threads alone."""
     tokens = [token for node in nodes for token in node.abandoned]
-    threads = rows.filter(token__in=tokens) if tokens else ()
-    return [*rows.filter(~Q(status="ended"))[:most], *threads]
+    return list(rows.filter(token__in=tokens)) if tokens else []

@@ -11,13 +11,18 @@ from django.db.models import Count
 
 from jobs.core.limits import model_key, tag_key
 from jobs.core.states import Status
-from jobs.models import Instance, Job, Limit
+from jobs.holding import of_threads
+from jobs.models import Attempt, Instance, Job, Limit, Node
+from jobs.nodes import state_of
 from jobs.store import limits
+
+_KEY_FIELDS = ("instance__job__tags", "instance__job__execution_model")
 
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """`in_use` of `limit.maximum` run; of a rate `tokens` are there, and the next start is at `ready_at`.
+    """`in_use` of `limit.maximum` run, or have ended while their threads go on; of a rate `tokens` are there, and the
+    next start is at `ready_at`.
 
     `waiting`: queued instances that it applies to, whatever else holds them.
     """
@@ -30,8 +35,8 @@ class LimitUse:
 
 
 def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
-    """Three queries beside that for the limits."""
-    running = limits.in_use()
+    """Four queries beside that for the limits, and one more where there are abandoned threads."""
+    running = limits.in_use() + _held_by_threads(now)
     queued = Instance.objects.filter(status=Status.QUEUED).order_by().values_list("job").annotate(count=Count("id"))
     counts: dict[int, int] = dict(queued)
     waiting: Counter[str] = Counter()
@@ -40,6 +45,13 @@ def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
         waiting.update(dict.fromkeys(limits.keys_of(job), counts[job.pk]))
         rates.update(dict.fromkeys(job.rates, counts[job.pk]))
     return [_use(row, running, waiting, rates, now) for row in rows]
+
+
+def _held_by_threads(now: datetime) -> Counter[str]:
+    """As `limits.in_use`, of those that are abandoned; with a node that is gone they are gone too."""
+    live = [node for node in Node.objects.defer("equipment") if state_of(node, now) == "live"]
+    attempts = of_threads(Attempt.objects.select_related("instance__job").only(*_KEY_FIELDS), live)
+    return Counter(key for attempt in attempts for key in limits.keys_of(attempt.instance.job))
 
 
 def _use(row: Limit, running: Counter[str], waiting: Counter[str], rates: Counter[str], now: datetime) -> LimitUse:

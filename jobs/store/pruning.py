@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from jobs.core.retention import FOR_EVER, MOST_FAILURES, SUCCEEDED, Ended, Keep, Place, goes
 from jobs.core.states import LIVE, TERMINAL, AttemptStatus
-from jobs.models import Attempt, Backfill, Dependency, Event, Instance, Job
+from jobs.models import Attempt, Backfill, Dependency, Event, Instance, Job, Node
 from jobs.store.events import NewEvent, record
 from jobs.store.locks import once_more
 from jobs.store.removal import PORTION, remove_ended
@@ -78,6 +78,9 @@ def free_of(ids: Collection[int]) -> set[int]:
 def _free(rows: QuerySet[Instance]) -> QuerySet[Instance]:
     # An attempt in flight has a process or may get one, whatever its instance says.
     in_flight = Attempt.objects.filter(instance=OuterRef("pk")).exclude(status=AttemptStatus.ENDED)
+    # What an abandoned thread holds is written in its attempt alone.
+    tokens = [token for abandoned in Node.objects.values_list("abandoned", flat=True) for token in abandoned]
+    threads = Attempt.objects.filter(token__in=tokens)
     # Whether it ran is asked, and what it gave, by what waits for it on the same date.
     waiting = Dependency.objects.filter(
         upstream=OuterRef("job_id"), job__instances__logical_at=OuterRef("logical_at"), job__instances__status__in=LIVE
@@ -86,7 +89,7 @@ def _free(rows: QuerySet[Instance]) -> QuerySet[Instance]:
     filling = Backfill.objects.filter(
         status=Backfill.Status.RUNNING, first_at__lte=OuterRef("logical_at"), last_at__gte=OuterRef("logical_at")
     )
-    ended = rows.filter(status__in=TERMINAL)
+    ended = rows.filter(status__in=TERMINAL).exclude(pk__in=threads.values("instance"))
     return ended.exclude(Exists(in_flight)).exclude(Exists(waiting)).exclude(Exists(filling))
 
 

@@ -1,5 +1,7 @@
 """Making, changing and deleting limits, and what a job may say about them."""
 
+from datetime import timedelta
+
 import pytest
 
 from jobs import actions
@@ -8,6 +10,7 @@ from jobs.limituse import uses
 from jobs.models import Event, Instance, Job, Limit
 from jobs.store import limits
 from tests.actions.places import NOW, make_instance, make_job
+from tests.dashboard.places import abandon, make_node, make_running
 
 pytestmark = pytest.mark.django_db
 TAG = {"kind": "tag", "name": "etl", "maximum": 2}
@@ -111,6 +114,16 @@ def test_use_counts_who_runs_and_who_waits():
     rate, tag = uses(Limit.objects.order_by("kind"), NOW)
     assert (tag.in_use, tag.waiting) == (1, 2)
     assert (rate.tokens, rate.waiting, rate.ready_at) == (3, 2, NOW)
+
+
+def test_use_counts_threads_that_go_on_after_their_end():
+    make(**TAG)
+    node, gone = make_node(heartbeat_at=NOW), make_node("gone", heartbeat_at=NOW - timedelta(minutes=5))
+    for name, where in (("a", node), ("b", gone)):
+        abandon(make_running(make_job(name, tags=["etl"]), where), now=NOW)
+    make_running(make_job("c", tags=["etl"]), node)
+    (tag,) = uses(Limit.objects.all(), NOW)
+    assert tag.in_use == 2
 
 
 # --- what a job says ---

@@ -52,6 +52,17 @@ def test_old_runs_go_with_their_attempts(each_database):
     assert Instance.objects.get(pk=young.pk).retry_of_id is None
 
 
+def test_run_whose_thread_goes_on_stays_until_that_returns(each_database):
+    """With its attempt it would be forgotten which cores are taken, and by what."""
+    job = make_job()
+    thread, _ = ran(job, 31), ran(job, 1)
+    Node.objects.update(abandoned=[thread.attempts.get().token])
+    assert prune(job) == []
+    assert pruning.free_of([thread.pk]) == set()
+    Node.objects.update(abandoned=[])
+    assert prune(job) == [thread.pk]
+
+
 def test_number_and_age_are_those_of_the_rule(each_database, monkeypatch):
     monkeypatch.setattr(retention, "MOST_FAILURES", 3)
     monkeypatch.setattr(pruning, "MOST_FAILURES", 3)
@@ -199,6 +210,6 @@ def test_everything_is_found_along_an_index(monkeypatch):
             if re.match("SELECT|DELETE|UPDATE", one["sql"]):
                 cursor.execute(f"EXPLAIN QUERY PLAN {one['sql']}")
                 steps += (row[3] for row in cursor.fetchall())
-    # Events are read from the first on by their number, which is the table itself.
-    assert {step for step in steps if re.fullmatch(r"SCAN \w+", step)} <= {"SCAN jobs_event"}
+    # Events are read from the first on by their number, which is the table itself; of nodes there are few.
+    assert {step for step in steps if re.fullmatch(r"SCAN \w+", step)} <= {"SCAN jobs_event", "SCAN jobs_node"}
     assert [step for step in steps if "B-TREE" in step] == []
