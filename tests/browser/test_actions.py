@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import actions
 from jobs.models import Instance, Job
 from tests.api.site import site
-from tests.browser.conftest import PHONE, signed_in_at
+from tests.browser.conftest import PHONE, leaving, signed_in_at
 from tests.fixtures.chromium import opened
 from tests.waiting import until
 
@@ -32,7 +32,8 @@ def operator(service, screen):
 
 
 def press(page, word, within="main"):
-    page.locator(within).get_by_role("button", name=word).first.click()
+    with leaving(page):
+        page.locator(within).get_by_role("button", name=word).first.click()
 
 
 def live(service, page, path):
