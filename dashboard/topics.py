@@ -194,8 +194,12 @@ def _of_job(job_id: int) -> Touches:
 
 
 def _of_instance(instance_id: int) -> Touches:
-    # A deleted job takes it along.
-    return lambda event: event.instance_id == instance_id or event.kind == "job.deleted"
+    # A deleted job takes it along, and of its thread that goes on only the node tells.
+    return lambda event: event.instance_id == instance_id or event.kind == "job.deleted" or _tells_of_threads(event)
+
+
+def _tells_of_threads(event: FeedEvent) -> bool:
+    return event.kind in ("node.started", "node.stopped") or "abandoned" in event.data
 
 
 def _explains(regions: Regions) -> bool:

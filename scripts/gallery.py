@@ -85,7 +85,9 @@ PAGES = {
     "few": FEW,
     "many": LISTS | ADMIN | {"job": "/jobs/{job}/", "instances-failed": "/instances/?status=failed&status=timeout"},
     "execution": EXECUTION,
-    "failing": LISTS | {"job": "/jobs/{job}/", "instance": "/instances/{failed}/", "node": "/nodes/{weak}/"},
+    "failing": LISTS
+    | {"job": "/jobs/{job}/", "instance": "/instances/{failed}/", "node": "/nodes/{weak}/"}
+    | {"thread": "/instances/{thread}/", "node-thread": "/nodes/{node}/"},
 }
 APART = ("400", "403", "404", "500", "503", "registration/login", "registration/locked", "403_csrf")
 

@@ -129,7 +129,17 @@ def failing() -> dict[str, int]:
         stopped_at=gone,
         notices=abilities.sentences(refused, "rota", root=False, schedulers=[]),
     )
-    return {"failed": failed, "weak": weak.pk} | places(failed)
+    return {"failed": failed, "weak": weak.pk, "thread": abandoned()} | places(failed)
+
+
+def abandoned() -> int:
+    """One that timed out, as if it had been a thread that goes on. The node writes of threads only when it has some."""
+    thread = submit("wait for the mainframe", STUBBORN, timeout_seconds=1)
+    wait_for(thread, "timeout")
+    attempt = models.Attempt.objects.get(instance_id=thread)
+    models.Attempt.objects.filter(pk=attempt.pk).update(abandoned_at=attempt.ended_at)
+    models.Node.objects.filter(pk=attempt.node_id).update(abandoned=[attempt.token])
+    return thread
 
 
 def many() -> dict[str, int]:

@@ -8,6 +8,9 @@ import django
 import hypothesis
 from django.conf import settings
 
+from jobs import forecast
+from tests.waiting import DEADLINE_SECONDS
+
 # A developer's own settings must not decide what a test sees. pytest-django would load the settings before it reads
 # this file if pyproject.toml named them, so they are named and loaded here.
 for name in list(os.environ):
@@ -22,6 +25,7 @@ settings.STORAGES["staticfiles"]["BACKEND"] = (
 )
 settings.STATIC_ROOT.mkdir()  # ServeStatic warns of an address without a folder
 django.setup()
+forecast.SECONDS_WHILE_SOMEBODY_WAITS = DEADLINE_SECONDS  # a pause of the machine must not cut what tests foretell
 del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
 
 # Neither is an example too slow, nor the making of examples: a pause of the machine is no fault.

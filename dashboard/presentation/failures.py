@@ -9,8 +9,7 @@ from typing import Any
 from dashboard.presentation import looks
 from dashboard.presentation.lastline import last_lines
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import More
-from dashboard.presentation.rows import Regions
+from dashboard.presentation.rows import More, Regions
 from dashboard.presentation.selections import failures
 
 WINDOW = timedelta(days=1)

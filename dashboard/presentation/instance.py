@@ -12,8 +12,8 @@ from dashboard.presentation.facts import facts
 from dashboard.presentation.given import Told, given_rows, told_by
 from dashboard.presentation.lastline import last_lines
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import expected_duration
 from dashboard.presentation.rows import Gone, Regions
+from dashboard.presentation.running import expected_duration
 from dashboard.presentation.waiting import whole_second
 from dashboard.presentation.workflows import on_date
 from jobs import holds

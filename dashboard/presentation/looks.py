@@ -30,6 +30,7 @@ STATUSES = {
 }
 STOPPING = Look("stopping", "stop", "warn")
 STARTING = Look("starting", "running", "run")
+ABANDONED = Look("abandoned", "warn", "warn")  # a thread that runs on when its instance has ended
 
 OUTCOMES = {
     OutcomeKind.SUCCESS: STATUSES[Status.SUCCESS],

@@ -11,9 +11,11 @@ from django.conf import settings
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
 from dashboard.presentation.facts import Fact
+from dashboard.presentation.held import Held, by_node, read_held, running_among
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import Held, by_node, card, cell_regions, in_flight, running_regions
+from dashboard.presentation.nodes import card, cell_regions
 from dashboard.presentation.rows import Gone, Regions, Row
+from dashboard.presentation.running import running_regions
 from jobs.execution import keeping
 from jobs.execution.equipment import EnvironmentThere, Equipment
 from jobs.models import Node
@@ -46,6 +48,7 @@ class NodeRow:
     memory_mb: int
     memory_used_mb: int
     running: int
+    abandoned: int
     lag: str
     version: str
     notices: int
@@ -63,6 +66,7 @@ class NodeHead:
     drained_by: str
     admission_stopped: str
     running: int
+    abandoned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +95,20 @@ class NodeNotice:
 
 
 def read_node_list(now: datetime) -> Regions:
-    """Region node_list, by name. Three queries."""
-    on_node, lags = by_node(in_flight()), starts_late()
-    nodes = Node.objects.defer("equipment").order_by("name")[:MOST_SHOWN]
+    """Region node_list, by name. Three queries, or four."""
+    nodes = list(Node.objects.defer("equipment").order_by("name")[:MOST_SHOWN])
+    on_node, lags = by_node(read_held(nodes)), starts_late()
     return {"node_list": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
 
 
 def read_node(node_id: int, now: datetime) -> Regions:
     """Regions node_head, facts, node_notices, node_environments, node_told, nodes (one card), its cells, running,
-    running_more. Three queries.
+    running_more. Three queries, or four.
     """
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
-    attempts, equipment = in_flight(node_id), Equipment.from_json(node.equipment)
+    attempts, equipment = read_held([node], node), Equipment.from_json(node.equipment)
     facts = _facts(node, equipment, starts_late().get(node_id))
     regions: dict[str, Sequence[Row]] = {
         "node_head": [("head", _head(node, attempts, now))],
@@ -118,7 +122,7 @@ def read_node(node_id: int, now: datetime) -> Regions:
 
 
 def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> NodeRow:
-    state = state_of(node, now)
+    state, running = state_of(node, now), len(running_among(attempts))
     cores = sum(len(attempt["cores"]) for attempt in attempts)
     return NodeRow(
         id=node.pk,
@@ -133,7 +137,8 @@ def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime)
         slots_used=cores + sum(attempt["virtual_cores"] for attempt in attempts),
         memory_mb=node.memory_mb,
         memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
-        running=len(attempts),
+        running=running,
+        abandoned=len(attempts) - running,
         lag="" if lag is None else amounts.duration(lag),
         version=node.version,
         notices=len(node.notices),
@@ -141,7 +146,7 @@ def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime)
 
 
 def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
-    state = state_of(node, now)
+    state, running = state_of(node, now), len(running_among(attempts))
     seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
     return NodeHead(
         id=node.pk,
@@ -151,7 +156,8 @@ def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
         drained_at=node.drained_at,
         drained_by=node.drained_by,
         admission_stopped=node.admission_stopped,
-        running=len(attempts),
+        running=running,
+        abandoned=len(attempts) - running,
     )
 
 

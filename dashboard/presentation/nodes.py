@@ -1,24 +1,18 @@
-"""Nodes, their cores, and what runs on them."""
+"""Nodes and their cores: a card for each, with a cell for each core."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
-from django.db.models import Q
-
-from dashboard.presentation import amounts, looks
-from dashboard.presentation.given import Told, told_by
-from dashboard.presentation.looks import Look
-from dashboard.presentation.rows import Regions, Row
-from jobs.models import Attempt, Node
+from dashboard.presentation import amounts
+from dashboard.presentation.held import Held, by_node, is_abandoned, read_held, running_among
+from dashboard.presentation.rows import More, Regions, Row
+from dashboard.presentation.running import running_regions
+from jobs.models import Node
 from jobs.nodes import slots_of, state_of
 
-MOST_SHOWN = 12
-MOST_READ = 2000
 # More nodes than this are drawn small, and of more than the second number only the first ones.
 MOST_LARGE = 4
 MOST_NODES = 36
@@ -28,7 +22,8 @@ MOST_NODES = 36
 class Holder:
     """An instance that holds a core or a virtual slot. `share` is how many slots it has for each of its cores.
 
-    `cores`: ids of all that it holds; `asked`: how many it needs, `held`: in words what it got.
+    `cores`: ids of all that it holds; `asked`: how many it needs, `held`: in words what it got. `abandoned_at`: when it
+    ended without its thread, which holds them until it returns.
     """
 
     instance_id: int
@@ -38,6 +33,7 @@ class Holder:
     held: str
     cores: tuple[int, ...]
     share: float = 1.0
+    abandoned_at: datetime | None = None
 
     @property
     def core_ids(self) -> str:
@@ -85,7 +81,7 @@ class NodeCard:
     seen_at: datetime | None
     cores: int
     cores_used: int
-    held: int
+    instances: int
     virtual: int
     virtual_used: int
     memory_mb: int
@@ -104,56 +100,17 @@ class NodeCard:
 
     @property
     def running(self) -> str:
-        return "nothing" if not self.held else "1 instance" if self.held == 1 else f"{self.held} instances"
-
-
-@dataclass(frozen=True, slots=True)
-class RunningRow:
-    """`expected_seconds` is the usual duration, else the time limit (`expected_by` says which), else None."""
-
-    instance_id: int
-    job_id: int
-    job_name: str
-    look: Look
-    held: str
-    node: str
-    attempt: int
-    started_at: datetime
-    expected_seconds: float | None
-    expected_by: str
-    told: Told | None
-    expected_end: datetime | None
-    stopping: bool
-
-    @property
-    def shown_id(self) -> str:
-        return str(self.instance_id)
-
-
-@dataclass(frozen=True, slots=True)
-class More:
-    """How many rows a list does not show, and the query of the list that has them all."""
-
-    count: str
-    words: str
-    query: str = ""
-
-
-Held = dict[str, Any]  # an attempt in flight, as `in_flight` reads it
-
-_FIELDS = (
-    "instance_id", "number", "token", "status", "node_id", "node__name", "cores", "virtual_cores", "memory_mb",
-    "created_at", "started_at", "instance__job_id", "instance__job__name", "instance__job__timeout_seconds",
-    "instance__job__usual_seconds", "instance__cancel_requested_at",
-)  # fmt: skip
+        count = self.instances
+        return "nothing" if not count else "1 instance" if count == 1 else f"{count} instances"
 
 
 def read_nodes(now: datetime) -> Regions:
-    """Regions nodes, nodes_more, running, running_more, and those of each node. Two queries.
+    """Regions nodes, nodes_more, running, running_more, and those of each node. Two queries, or three.
 
     cores:<id>, coretable:<id> and virtual:<id> where nodes are drawn large, specks:<id> where they are many.
     """
-    attempts, nodes = in_flight(), list(Node.objects.defer("equipment").order_by("name"))
+    nodes = list(Node.objects.defer("equipment").order_by("name"))
+    attempts = read_held(nodes)
     on_node = by_node(attempts)
     size = "small" if len(nodes) > MOST_LARGE else "large"
     shown = nodes[:MOST_NODES]
@@ -167,13 +124,6 @@ def read_nodes(now: datetime) -> Regions:
     return regions | running_regions(attempts)
 
 
-def by_node(attempts: Iterable[Held]) -> dict[int, list[Held]]:
-    on_node: dict[int, list[Held]] = defaultdict(list)
-    for attempt in attempts:
-        on_node[attempt["node_id"]].append(attempt)
-    return on_node
-
-
 def cell_regions(node: Node, attempts: Sequence[Held], size: str) -> dict[str, Sequence[Row]]:
     cells = core_cells(node, attempts)
     if size == "small":
@@ -183,14 +133,6 @@ def cell_regions(node: Node, attempts: Sequence[Held], size: str) -> dict[str, S
         f"coretable:{node.pk}": cells,
         f"virtual:{node.pk}": virtual_cells(node, attempts),
     }
-
-
-def in_flight(node_id: int | None = None) -> list[Held]:
-    """Attempts that hold cores, there or anywhere, oldest first. Columns only: a job's script may have a megabyte."""
-    attempts = Attempt.objects.filter(~Q(status="ended"))
-    if node_id is not None:
-        attempts = attempts.filter(node_id=node_id)
-    return list(attempts.order_by("id").values(*_FIELDS)[:MOST_READ])
 
 
 def card(node: Node, attempts: Sequence[Held], now: datetime, size: str) -> NodeCard:
@@ -204,7 +146,7 @@ def card(node: Node, attempts: Sequence[Held], now: datetime, size: str) -> Node
         seen_at=None if state == "live" else seen_at,
         cores=len(node.cores),
         cores_used=sum(len(attempt["cores"]) for attempt in attempts),
-        held=len(attempts),
+        instances=len(running_among(attempts)),
         virtual=slots_of(node) - len(node.cores),
         virtual_used=sum(attempt["virtual_cores"] for attempt in attempts),
         memory_mb=node.memory_mb,
@@ -239,40 +181,6 @@ def virtual_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:
     ]
 
 
-def running_regions(attempts: Sequence[Held]) -> dict[str, Sequence[Row]]:
-    rows = [(f"i{a['instance_id']}", running_row(a)) for a in attempts[:MOST_SHOWN]]
-    hidden = len(attempts) - len(rows)
-    more = [("more", More(str(hidden), "more running", "status=running"))] if hidden else []
-    return {"running": rows, "running_more": more}
-
-
-def running_row(attempt: Held) -> RunningRow:
-    expected, by = expected_duration(attempt["instance__job__usual_seconds"], attempt["instance__job__timeout_seconds"])
-    stopping = attempt["instance__cancel_requested_at"] is not None
-    began_at = attempt["started_at"] or attempt["created_at"]
-    return RunningRow(
-        instance_id=attempt["instance_id"],
-        job_id=attempt["instance__job_id"],
-        job_name=attempt["instance__job__name"],
-        look=looks.STOPPING if stopping else looks.of_attempt(attempt["status"], ""),
-        held=amounts.held(attempt["cores"], attempt["virtual_cores"]),
-        node=attempt["node__name"],
-        attempt=attempt["number"],
-        started_at=began_at,
-        expected_seconds=expected,
-        expected_by=by,
-        told=told_by(attempt["instance_id"], attempt["number"], attempt["token"]),
-        expected_end=None if expected is None else began_at + timedelta(seconds=expected),
-        stopping=stopping,
-    )
-
-
-def expected_duration(usual: float | None, limit: float | None) -> tuple[float | None, str]:
-    if usual is not None and (limit is None or usual <= limit):
-        return usual, f"usually {amounts.duration(usual)}"
-    return (limit, f"limit {amounts.duration(limit)}") if limit is not None else (None, "")
-
-
 def _holder(attempt: Held) -> Holder:
     physical, virtual = len(attempt["cores"]), attempt["virtual_cores"]
     share = round((physical + virtual) / physical, 1) if physical else 1.0
@@ -284,4 +192,5 @@ def _holder(attempt: Held) -> Holder:
         held=amounts.held(attempt["cores"], attempt["virtual_cores"]),
         cores=tuple(attempt["cores"]),
         share=share,
+        abandoned_at=attempt["abandoned_at"] if is_abandoned(attempt) else None,
     )

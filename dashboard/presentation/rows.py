@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,15 @@ from django.utils.safestring import SafeString, mark_safe
 
 Row = tuple[str, Any]  # key, unique in its region; a frozen value
 Regions = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How many rows a list does not show, and the query of the list that has them all."""
+
+    count: str
+    words: str
+    query: str = ""
 
 
 class Gone(Exception):  # an answer, not an accident

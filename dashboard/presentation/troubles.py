@@ -11,8 +11,7 @@ from django.db.models import F, Q
 
 from dashboard.presentation import amounts
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import More
-from dashboard.presentation.rows import Regions
+from dashboard.presentation.rows import More, Regions
 from dashboard.presentation.runs import MANY_FAILED, MANY_SKIPPED
 from dashboard.presentation.schedules import words_of
 from dashboard.presentation.skipping import why_skipped

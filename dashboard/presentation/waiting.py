@@ -11,8 +11,7 @@ from django.db.models import QuerySet
 from dashboard.presentation import looks
 from dashboard.presentation.counts import counted
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import More
-from dashboard.presentation.rows import Regions, Row
+from dashboard.presentation.rows import More, Regions, Row
 from dashboard.presentation.selections import waiting
 from jobs import holds
 from jobs.core.states import Status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,22 @@ from jobs.api import answers
 from jobs.api.auth import actor_of
 from jobs.api.moments import iso
 from jobs.api.strict import identifier
-from jobs.core.states import Status
-from jobs.models import Instance, Node
+from jobs.core.states import AttemptStatus, Status
+from jobs.holding import that_hold
+from jobs.models import Attempt, Instance, Node
 from jobs.nodes import slots_of, state_of
 
 router = Router(tags=["nodes"])
 
+_HELD = ("instance_id", "number", "status", "node_id", "cores", "virtual_cores", "memory_mb", "abandoned_at")
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Cores and memory (MB) that there are and that are given out. `max_virtual`: slots beyond the physical cores."""
+    """Cores and memory (MB) that there are and that are given out. `max_virtual`: slots beyond the physical cores.
+
+    `abandoned`: of what is given out, what threads hold that go on though their instances have ended.
+    """
 
     total_physical: int = 0
     used_physical: int = 0
@@ -32,6 +39,7 @@ class Resources:
     max_virtual: int = 0
     total_memory_mb: int = 0
     used_memory_mb: int = 0
+    abandoned: tuple[Attempt, ...] = ()
 
     def __add__(self, other: Resources) -> Resources:
         return Resources(
@@ -41,6 +49,7 @@ class Resources:
             self.max_virtual + other.max_virtual,
             self.total_memory_mb + other.total_memory_mb,
             self.used_memory_mb + other.used_memory_mb,
+            self.abandoned + other.abandoned,
         )
 
     @property
@@ -81,20 +90,21 @@ def _drained(done: actions.NodeChanged) -> dict[str, Any]:
 
 
 def resources_by_node(nodes: Iterable[Node]) -> dict[int, Resources]:
-    """One query."""
-    running: dict[int | None, list[Instance]] = {}
-    held = Instance.objects.filter(status=Status.RUNNING).only("node", "cores", "virtual_cores", "memory_mb")
-    for instance in held:
-        running.setdefault(instance.node_id, []).append(instance)
-    return {node.pk: _resources(node, running.get(node.pk, ())) for node in nodes}
+    """Two queries at most."""
+    nodes = list(nodes)
+    held: defaultdict[int, list[Attempt]] = defaultdict(list)
+    for attempt in that_hold(Attempt.objects.order_by("id").only(*_HELD), nodes):
+        held[attempt.node_id].append(attempt)
+    return {node.pk: _resources(node, held[node.pk]) for node in nodes}
 
 
-def _resources(node: Node, running: Sequence[Instance]) -> Resources:
+def _resources(node: Node, held: Sequence[Attempt]) -> Resources:
     return Resources(
         total_physical=len(node.cores),
-        used_physical=len({core for instance in running for core in instance.cores} & set(node.cores)),
-        virtual_allocations=sum(instance.virtual_cores for instance in running),
+        used_physical=len({core for attempt in held for core in attempt.cores} & set(node.cores)),
+        virtual_allocations=sum(attempt.virtual_cores for attempt in held),
         max_virtual=slots_of(node) - len(node.cores),
         total_memory_mb=node.memory_mb,
-        used_memory_mb=sum(instance.memory_mb for instance in running),
+        used_memory_mb=sum(attempt.memory_mb for attempt in held),
+        abandoned=tuple(attempt for attempt in held if attempt.status == AttemptStatus.ENDED),
     )

@@ -18,7 +18,7 @@ from jobs.api.nodes import Resources, resources_by_node
 from jobs.core.states import LIVE
 from jobs.core.zones import tzdata_version
 from jobs.execution.equipment import Equipment
-from jobs.models import Instance, Node
+from jobs.models import Attempt, Instance, Node
 from jobs.nodes import state_of
 
 router = Router(tags=["system"])
@@ -72,6 +72,19 @@ def _resources(resources: Resources) -> dict[str, Any]:
         "utilization_percent": resources.utilization_percent,
         "total_memory_mb": resources.total_memory_mb,
         "used_memory_mb": resources.used_memory_mb,
+        "abandoned": [_abandoned(attempt) for attempt in resources.abandoned],
+    }
+
+
+def _abandoned(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "instance_id": attempt.instance_id,
+        "attempt": attempt.number,
+        "node_id": attempt.node_id,
+        "cores": attempt.cores,
+        "virtual_cores": attempt.virtual_cores,
+        "memory_mb_allocated": attempt.memory_mb,
+        "abandoned_at": iso(attempt.abandoned_at),
     }
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 from jobs.callables.answers import Answer, attempted
-from jobs.callables.context import Cancelled, Context
+from jobs.callables.context import Cancelled, Context, cancel_by_term
 from jobs.execution.rundir import ERROR_FILE, write_all
 
 
@@ -51,14 +50,9 @@ def context_of(values: dict[str, Any]) -> Context:
         cancelled,
         lambda done, text: write(os.environ["ROTA_PROGRESS_FILE"], f"{done} text={text}"),
         lambda: Path(os.environ["ROTA_OUTPUT"]),
-        lambda: listen(cancelled),
+        lambda: cancel_by_term(cancelled),
         json.loads(Path(file).read_text("utf-8")) if (file := os.environ.get("ROTA_UPSTREAM_RESULTS")) else {},
     )
-
-
-def listen(cancelled: Cancelled) -> None:
-    """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
-    signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
 
 
 def flush() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
+import signal
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -43,6 +45,21 @@ class Cancelled(CancellationToken):
                 return
             self._wakes.append(wake)
         await event.wait()
+
+
+def cancel_by_term(cancelled: Cancelled) -> None:
+    """For a callable that has its process to itself: one that asks whether it is cancelled wants to end by itself,
+    others end by the signal.
+    """
+
+    def on_term(_number: int, _frame: object) -> None:
+        """It interrupts a wait for `cancelled` too, and that has its lock for a moment: not to be waited for here."""
+        try:
+            _thread.start_new_thread(cancelled.cancel, ())
+        except RuntimeError:  # the machine gives no more threads
+            cancelled.cancel()
+
+    signal.signal(signal.SIGTERM, on_term)
 
 
 class Context:

@@ -22,13 +22,13 @@ from jobs.callables.children import Children
 from jobs.callables.coroutines import Coroutines
 from jobs.callables.hosted import Hosted
 from jobs.callables.link import Link, guarded
-from jobs.callables.taking import STOP_SECONDS, STOPPED, call_of, judged, taken
+from jobs.callables.taking import STOP_SECONDS, call_of, judged, taken
 from jobs.callables.watchdog import Watchdog
 from jobs.embedded.cancellation import give_token
 from jobs.embedded.threads import ThreadPool
 from jobs.execution.ending import end_all
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out
+from jobs.execution.verdict import CANCELLED, STOPPED, EndedByUs, timed_out
 
 LAST_WRITES_SECONDS = 1.0
 
@@ -60,7 +60,7 @@ class Host:
         self._threads = ThreadPool("callable")
         self._coroutines = Coroutines(self._begun, self._returned)
         self._watchdog = Watchdog(self._coroutines, self._blocked)
-        self._stopping = self._over = False
+        self._stopping = self._over = self._was_blocked = False
 
     def run(self) -> None:
         self._clerk.start()
@@ -84,6 +84,8 @@ class Host:
         elif hosted.spec.hosted == "async":
             self._watchdog.needed.set()
             self._coroutines.start(hosted, call)
+            if self._was_blocked:  # this one was sent before the service heard of that
+                self._take_back(hosted)
         else:
             self._start_thread(hosted, call)
 
@@ -146,6 +148,8 @@ class Host:
             return
         if not self._attempts:
             self._watchdog.needed.clear()
+            if self._attempts:  # one has come just now
+                self._watchdog.needed.set()
         if hosted.abandoned:
             hosted.release()
             self._link.send(released=hosted.token)
@@ -167,10 +171,17 @@ class Host:
         print(f"{who} {sentence}", flush=True)  # noqa: T201 the host's log
         if hosted:
             hosted.notice(f"it {sentence}")
+        self._was_blocked = True
         self._link.send(blocked=f"{who} {sentence}")
         for one in list(self._attempts.values()):
-            if one.withdraw():
-                self._clerk.put(partial(self._hand_back, one))
+            self._take_back(one)
+
+    def _take_back(self, hosted: Hosted) -> bool:
+        """Whether it had not begun; another host may have it then."""
+        withdrawn = hosted.withdraw()
+        if withdrawn:
+            self._clerk.put(partial(self._hand_back, hosted))
+        return withdrawn
 
     def _hand_back(self, hosted: Hosted) -> None:
         if self._attempts.pop(hosted.token, None):
@@ -182,9 +193,7 @@ class Host:
     def _stop(self) -> None:
         self._stopping = True
         for token, hosted in list(self._attempts.items()):
-            if hosted.withdraw():
-                self._clerk.put(partial(self._hand_back, hosted))
-            else:
+            if not self._take_back(hosted):
                 self._ask_to_end(token, STOPPED)
         self._clerk.put(self._leave_if_empty)
         self._link.later(STOP_SECONDS, self._end)

@@ -18,14 +18,15 @@ from jobs.callables.childends import ChildrenEnding
 from jobs.callables.hosted import Hosted
 from jobs.callables.left import Left
 from jobs.callables.link import Link
-from jobs.callables.taking import STOP_SECONDS, STOPPED, judged, taken
+from jobs.callables.taking import STOP_SECONDS, judged, taken
 from jobs.callables.workers import Worker, fork
 from jobs.execution.logwriter import STDERR, STDOUT
 from jobs.execution.spawn import PR_SET_CHILD_SUBREAPER, prctl
 from jobs.execution.tree import Process
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out, verdict
+from jobs.execution.verdict import CANCELLED, STOPPED, EndedByUs, timed_out, verdict
 
 KILL_AGAIN_SECONDS = 0.02
+MOST_SAID = 1000  # messages that a channel has room for
 
 
 def main(fd: int, service: int) -> None:
@@ -110,23 +111,31 @@ class Pool:
             while (fd := worker.outputs.get(stream)) is not None and self._on_output(worker, stream, fd):
                 pass
 
-    def _on_said(self, worker: Worker) -> None:
+    def _on_said(self, worker: Worker) -> bool:
+        """Whether there was anything."""
         try:
-            self._take(worker, worker.receive())
+            message = worker.receive()
+            if message is not None:
+                self._take(worker, message)
         except (ValueError, TypeError, LookupError):  # its callable has written what is the worker's to say
             worker.answer = Answer("failed", "wrote into the connection between its process and the pool")
+            if worker in self._idle:
+                self._idle.remove(worker)
             kill(worker.pid)
+            return True
+        if worker.hung_up:
+            self._link.no_longer(worker.channel.fileno())
+        return message is not None
 
-    def _take(self, worker: Worker, message: dict[str, Any] | None) -> None:
+    def _take(self, worker: Worker, message: dict[str, Any]) -> None:
         hosted = worker.hosted
-        if message is None:
-            if worker.hung_up:
-                self._link.no_longer(worker.channel.fileno())
-        elif hosted and "progress" in message:
+        if hosted is None or worker.answer or message["of"] != hosted.token:
+            return  # of one whose callable had given an answer in its place
+        if "progress" in message:
             hosted.progress(*message["progress"])
-        elif hosted and "output" in message:
+        elif "output" in message:
             hosted.watch_output()
-        elif hosted:
+        else:
             answer, seconds, leaves = Answer(*message["answer"]), message["cpu_seconds"], message["leaves"]
             self._drain(worker)
             hosted.finish()
@@ -158,8 +167,9 @@ class Pool:
 
     def _on_gone(self, worker: Worker) -> None:
         """All that it has left is a child of this process by now, or of one that is."""
-        if not worker.hung_up:
-            self._on_said(worker)  # its answer
+        for _ in range(MOST_SAID):  # before its answer, which comes last
+            if worker.answer or worker.hung_up or not self._on_said(worker):
+                break
         self._link.no_longer(worker.pidfd)
         _, status = os.waitpid(worker.pid, 0)
         del self._workers[worker.pid]

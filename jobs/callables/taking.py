@@ -16,11 +16,10 @@ from jobs.callables.link import Link
 from jobs.execution import claim
 from jobs.execution.rundir import SPEC, RunDir
 from jobs.execution.spec import Result, Spec
-from jobs.execution.verdict import EndedByUs
+from jobs.execution.verdict import STOPPED, EndedByUs
 
 Call = Callable[[], Any]
 STOP_SECONDS = 2.0  # for what ends when it is asked to
-STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
 
 
 def taken(link: Link, token: str, path: str, end: Callable[[str, EndedByUs], None]) -> Hosted | None:

@@ -14,6 +14,7 @@ from jobs.callables.hosted import Hosted
 BLOCKED_SECONDS = 1.0
 LOOK_SECONDS = 0.25
 NOT_THEIRS = (sysconfig.get_path("stdlib"), "<frozen")
+OURS = ("jobs.callables.", "jobs.execution.")
 
 
 class Watchdog(threading.Thread):
@@ -60,4 +61,4 @@ class Watchdog(threading.Thread):
 def theirs(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
     library = file.startswith(NOT_THEIRS) and "site-packages" not in file
-    return not library and not frame.f_globals.get("__name__", "").startswith("jobs.callables.")
+    return not library and not frame.f_globals.get("__name__", "").startswith(OURS)

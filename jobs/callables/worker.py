@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from jobs.callables import process
 from jobs.callables.answers import Answer, attempted
-from jobs.callables.context import Cancelled, Context
+from jobs.callables.context import Cancelled, Context, cancel_by_term
 from jobs.callables.given import output_in, parameters_in, upstreams_in
 from jobs.callables.taking import call_of
 from jobs.execution.rundir import SPEC, RunDir
@@ -60,7 +60,7 @@ def become(channel: socket.socket, stdout: int, stderr: int, parent: int, nice: 
 def serve(channel: socket.socket) -> None:
     cores = os.sched_getaffinity(0)
     place = Place()
-    for _ in range(MOST_CALLS):
+    for left in reversed(range(MOST_CALLS)):
         request = channel.recv(1 << 16)
         if not request:
             return
@@ -69,10 +69,15 @@ def serve(channel: socket.socket) -> None:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
             os.sched_setaffinity(0, spec.cores or cores)
             answer, seconds = called(spec, rundir, channel, place)
-        used_up = bool(children_of(os.getpid())) or threading.active_count() > 1
-        channel.send(json.dumps({"answer": answer, "cpu_seconds": seconds, "leaves": used_up}).encode())
+        used_up = not left or bool(children_of(os.getpid())) or threading.active_count() > 1
+        say(channel, spec, answer=answer, cpu_seconds=seconds, leaves=used_up)
         if used_up:
             return
+
+
+def say(channel: socket.socket, spec: Spec, **message: Any) -> None:
+    """Whose it is, is said with it: read late, it would be taken for the next one's."""
+    channel.send(json.dumps({"of": spec.token, **message}).encode())
 
 
 class Place:
@@ -97,18 +102,15 @@ def called(spec: Spec, rundir: RunDir, channel: socket.socket, place: Place) -> 
     cancelled = Cancelled()
 
     def tell(done: float, text: str) -> None:
-        channel.send(json.dumps({"progress": [done, text[:1000]]}).encode())
-
-    def listen() -> None:
-        """Whoever asks whether it is cancelled wants to end by itself; others end by the signal."""
-        signal.signal(signal.SIGTERM, lambda _number, _frame: cancelled.cancel())
+        say(channel, spec, progress=[done, text[:1000]])
 
     def output() -> Path:
-        channel.send(json.dumps({"output": True}).encode())
+        say(channel, spec, output=True)
         return output_in(rundir)
 
     def context(values: dict[str, Any]) -> Context:
         given = upstreams_in(rundir)
+        listen = partial(cancel_by_term, cancelled)
         return Context(spec.instance_id, spec.attempt, values, cancelled, tell, output, listen, given)
 
     began = seconds_used()

@@ -223,7 +223,12 @@ class _Outlook:
         first = min((o for o in self._left() if self._shares(o, able)), key=lambda o: (o.key, o.instance_id))
         if first.instance_id != one.instance_id:
             return _because(_after(first.instance_id))
-        endless = [h.instance_id for node in able for h in node.running if h.ends_at is None]
+        endless = [
+            h.instance_id
+            for node in able
+            for h in node.running
+            if h.ends_at is None and gives_what_lacks(h, one.needs.demand, room_of(node.manager))
+        ]
         return _because(how_long(endless) if endless else "nothing that runs here gives back enough")
 
     def _left(self) -> Iterable[Queued]:

@@ -96,7 +96,8 @@ def earliest_start(demand: Demand, free: Room, holdings: Iterable[Holding], now:
     unknown: list[int] = []
     for holding in holdings:
         if holding.ends_at is None:
-            unknown.append(holding.instance_id)
+            if gives_what_lacks(holding, demand, free):
+                unknown.append(holding.instance_id)
             continue
         if gives_what_lacks(holding, demand, free):
             freed.append(holding.instance_id)

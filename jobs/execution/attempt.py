@@ -87,7 +87,7 @@ class Attempt:
         except StartError as error:
             return self.not_started("rejected", str(error))
         except NotBegunError as error:
-            ending = Ending(error.pid, self.spec.kill_grace_seconds, time.monotonic(), self.confinement.kill)
+            ending = Ending(error.pid, 0.0, time.monotonic(), self.confinement.kill)
             return self.not_started(error.kind, f"{error}{end(ending, self.hearing)}")
         while self.reap() and not (self.ending and self.ending.given_up):
             self.wait()
@@ -137,6 +137,8 @@ class Attempt:
         self.usage = Usage(self.started, SampleFile(self.rundir))
         self.confinement.begin()
         self.tell_started()
+        if beginning.cancelled:
+            self.cancel()
 
     def fork(self, program: Program, beginning: Beginning) -> str:
         """Why the job has begun cold; "" if it is warm. What only a warm start needs must not cost a job its start."""
@@ -174,6 +176,8 @@ class Attempt:
     def wait(self) -> None:
         seconds = max(0.0, self.next_moment() - time.monotonic())
         for key, _ in self.selector.select(seconds):
+            if self.selector.get_map().get(key.fd) is not key:  # closed by what was heard at the same time
+                continue
             if key.data == HEARD:
                 if self.hearing.cancel_comes(key.fd):
                     self.cancel()

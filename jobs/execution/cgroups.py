@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+
+from jobs.execution.tree import QUICK_LOOKS, Process, process
 
 CPUSET, CPU, MEMORY, PIDS, KILL = "cpuset", "cpu", "memory", "pids", "kill"
 PERIOD_MICROSECONDS = 100_000
@@ -63,9 +66,16 @@ def hand_down(folder: str, controller: str) -> None:
 
 def make(base: str, name: str, controller: str, amount: str) -> str:
     """The cgroup `name` in `base` with its limit. OSError if it may not be made."""
+    if os.path.exists(base):  # noqa: PTH110 as above
+        with suppress(OSError):
+            return make_in(base, name, controller, amount)
+    # A service that ends, or begins, takes along what is empty, also while we are at it.
+    make_base(base, controller)
+    return make_in(base, name, controller, amount)
+
+
+def make_in(base: str, name: str, controller: str, amount: str) -> str:
     folder = f"{base}/{name}"
-    if not os.path.exists(base):  # noqa: PTH110 as above
-        make_base(base, controller)  # the service has ended and taken it along
     with suppress(FileExistsError):
         os.mkdir(folder)  # noqa: PTH102 as above
     for file, value in settings(controller, amount, folder):
@@ -99,6 +109,16 @@ def members(folder: str) -> list[int]:
     return [int(pid) for pid in read(f"{folder}/cgroup.procs").split()]
 
 
+def living(folder: str) -> list[Process]:
+    """What is alive in the cgroup. One that does nothing but fork and exit is gone when it is looked at: so again."""
+    for _ in range(QUICK_LOOKS):
+        pids = members(folder)
+        found = [one for one in map(process, pids) if one and one.alive]
+        if found or not pids:
+            return found
+    return []
+
+
 def remove(bases: Mapping[str, str], name: str) -> None:
     """Those that are empty: what somebody still lives in stays."""
     for folder in folders_of(bases, name):
@@ -110,6 +130,15 @@ def kill_all(folder: str) -> None:
     """KILL all in it in one go, those too that fork just then. Fine if it is gone."""
     with suppress(FileNotFoundError):
         write(f"{folder}/cgroup.kill", "1")
+
+
+def kill_members(folder: str) -> None:
+    """KILL those in it. Where the kernel does not do so in one go, by looks as short as tree.kill_children's."""
+    kill_all(folder)
+    for _ in range(QUICK_LOOKS):
+        for pid in members(folder):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
 # --- What the kernel says ---
@@ -142,8 +171,13 @@ def read(file: str) -> str:
 
 
 def write(file: str, value: str) -> None:
+    """FileNotFoundError also where it is being removed just now."""
     fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(fd, value.encode())
+    except OSError as error:
+        if error.errno == errno.ENODEV:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file) from error
+        raise
     finally:
         os.close(fd)

@@ -261,13 +261,23 @@ class Environments:
         """First those that are too old, then the cache, which costs a download, then those not used for longest."""
         installed = sorted(self.folder.all(), key=lambda one: one.used_at)
         kept = [one for one in installed if days_ago(one.used_at) <= self._most_days or not self._remove(one)]
-        if self._is_over() and not self._builds:
-            remove(self.folder.put_away(self.folder.cache))
-            self.folder.make()  # uv would make one that others can read
+        if self._is_over():
+            self._empty_cache()
         for one in kept:
             if not self._is_over():
                 return
             self._remove(one)
+
+    def _empty_cache(self) -> None:
+        """Unless it is needed: one that began while it is gone would find it taken away, or make one of its own, which
+        others can read.
+        """
+        with self._gate:
+            if self._builds:
+                return
+            gone = self.folder.put_away(self.folder.cache)
+            self.folder.make()
+        remove(gone)
 
     def _is_over(self) -> bool:
         return bytes_on_disk(self.folder.root) > self._most_bytes

@@ -87,8 +87,7 @@ class Hosts:
     def _stop(self) -> None:
         self._stopping = True
         for host in self._alive:
-            host.process.send(stop=True)
-            host.kill_at = min(host.kill_at, time.monotonic() + STOP_SECONDS)
+            host.stop(STOP_SECONDS)
         self._tick_on()
         self._note_if_none_left()
 

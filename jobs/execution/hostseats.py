@@ -12,7 +12,7 @@ from jobs.execution.launch import AttemptRef
 from jobs.execution.line import Wanted
 from jobs.execution.settle import started_facts, written
 from jobs.execution.spec import Result
-from jobs.execution.verdict import CANCELLED, EndedByUs, timed_out
+from jobs.execution.verdict import CANCELLED, STOPPED, EndedByUs, timed_out
 
 LOAD_SECONDS = 120.0  # for a project to be loaded
 ANSWER_SECONDS = 5.0
@@ -62,6 +62,7 @@ class Host:
         self._heard_at = time.monotonic()
         self._answers = False
         self._left = False
+        self._stopped = False
 
     def __str__(self) -> str:
         return f"the host process {self.process.pid} ({self.program.rpartition('.')[2]})"
@@ -89,6 +90,12 @@ class Host:
         self._heard_at = time.monotonic()
         self._answers = True
 
+    def stop(self, seconds: float) -> None:
+        """The service ends, and it has so long to end with all that is in it."""
+        self._stopped = True
+        self.process.send(stop=True)
+        self.kill_at = min(self.kill_at, time.monotonic() + seconds)
+
     @property
     def idle_seconds(self) -> float:
         return 0.0 if self.seats else time.monotonic() - self._heard_at
@@ -112,6 +119,8 @@ class Host:
             grace = seat.wanted.launch.kill_grace_seconds
             kind = seat.late.kind
             why = f"{seat.late.error}; its host process was killed, since it went on for its grace of {grace:g} s"
+        elif self._stopped:
+            kind, why = STOPPED
         else:
             kind, why = OutcomeKind.LOST, f"was lost: the host process that it ran in {self._why()}"
         at = started_facts(path).get("at")

@@ -57,7 +57,7 @@ def main(fd: int, meanwhile: Iterable[None] = (), is_stale: Callable[[], bool] =
             if fd == ended:
                 reap(ended)
             elif not runners.hear(fd):
-                path, given, _, _ = socket.recv_fds(service, MOST_PATH_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+                path, given = asked(service)
                 if not path or is_stale():
                     os._exit(0)  # whatever a package has left running
                 launch(service, runners, os.fsdecode(path), given, alone=busy or bool(given))
@@ -85,6 +85,15 @@ def reap(ended: int) -> None:
             return
 
 
+def asked(service: socket.socket) -> tuple[bytes, list[int]]:
+    """Path and secrets of the next request; no path if the service is gone."""
+    try:
+        path, given, _, _ = socket.recv_fds(service, MOST_PATH_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
+    except ConnectionResetError:  # it went without having read an answer
+        return b"", []
+    return path, given
+
+
 def launch(service: socket.socket, runners: Runners, path: str, given: list[int], *, alone: bool) -> None:
     """`alone`: no other attempt is to have the same runner: it is given secrets, or lacks what is to be loaded yet."""
     with ExitStack() as ends:
@@ -109,7 +118,7 @@ def launch(service: socket.socket, runners: Runners, path: str, given: list[int]
 def answer(service: socket.socket, reply: dict[str, object], fds: list[int]) -> None:
     try:
         socket.send_fds(service, [json.dumps(reply).encode()], fds)
-    except BrokenPipeError:  # the service has just died; the runner will be adopted by the next
+    except (BrokenPipeError, ConnectionResetError):  # the service is gone; the runner will be adopted by the next
         return
 
 

@@ -18,7 +18,8 @@ from jobs.execution import moment, secretfiles
 from jobs.execution.claim import RECOVERY, claim_as_recovery, open_holder
 from jobs.execution.rundir import RESULT, SPEC, STARTED, BrokenFileError, NotAFileError, RunDir
 from jobs.execution.spec import FormatError, Result, Spec
-from jobs.execution.tree import Process, marked, process, send_all
+from jobs.execution.tree import Process, marked, send_all
+from jobs.execution.verdict import STOPPED
 
 logger = logging.getLogger(__name__)
 
@@ -117,13 +118,13 @@ def started_facts(path: str) -> dict[str, Any]:
 # --- An attempt whose runner is gone ---
 
 
-def left_of(path: str, token: str, inside: Collection[int] = ()) -> list[Process]:
-    """What is alive of it. `inside`: process ids in its cgroups."""
+def left_of(path: str, token: str, inside: Collection[Process] = ()) -> list[Process]:
+    """What is alive of it. `inside`: what is alive in its cgroups."""
     facts = started_facts(path)
     leader = None
     if facts.get("boot_id") == moment.boot_id():
         leader = Process(facts["pid"], 0, facts["pid"], facts["pid"], "", facts["ticks"])
-    found = {one.pid: one for one in (*marked(token, leader), *filter(None, map(process, inside))) if one.alive}
+    found = {one.pid: one for one in (*marked(token, leader), *inside)}
     return [one for pid, one in found.items() if pid != os.getpid()]
 
 
@@ -159,7 +160,7 @@ def why_lost(path: str, ended: int) -> str:
             spec = Spec.from_json(rundir.read_json(SPEC) or {})
         restarted = spec.asked_at.boot_id != moment.boot_id()
         if spec.hosted and not restarted:
-            return "was lost: the service ended while it ran, and what runs in its host process ends with it"
+            return STOPPED.error
     except FileNotFoundError:
         return "was lost: its run directory was removed while it ran"
     except (BrokenFileError, FormatError, TypeError, AttributeError):  # whatever a job has made of it

@@ -9,11 +9,13 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 QUICK_LOOKS = 20
-EXEC_SECONDS = 0.1  # how long a process in the middle of an execve() is waited for; it takes a tenth of a millisecond
+EXEC_SECONDS = 1.0  # how long one in the middle of an execve() is waited for: it takes 0.1 ms, and the wait for a core
 EXEC_PAUSE_SECONDS = 0.0005
+MOST_VARIABLES_BYTES = 6 << 20  # that the kernel lets a process begin with
 TOKEN_NAME = "ROTA_TOKEN"  # noqa: S105 the name of a variable, not a secret
 
 
@@ -100,8 +102,11 @@ def descendant_pids(root: int) -> list[int]:
 
 
 def children_of(pid: int) -> list[int]:
-    """By the kernel's own lists, one for each thread."""
-    return [int(child) for task in tasks(pid) for child in read_proc(pid, f"task/{task}/children").split()]
+    """By the kernel's own lists, one for each thread. That of the first one last: the children of a thread that ends
+    meanwhile come to it.
+    """
+    found = [read_proc(pid, f"task/{task}/children").split() for task in reversed(tasks(pid))]
+    return [int(child) for child in dict.fromkeys(chain.from_iterable(found))]
 
 
 def adopted() -> list[int]:
@@ -152,10 +157,11 @@ def token_of(pid: int) -> str | None:
 def variables(pid: int) -> list[bytes]:
     """With what environment it began, as far as it lets us see that. A thread that has ended has none any more.
 
-    In the middle of an execve() it has none yet: not looked at again, it would be nobody's, and get away.
+    In the middle of an execve() it has none yet: not looked at again, it would be nobody's, and get away. And one
+    between two reads is the end of what is read, so all of it is read at once.
     """
     deadline = time.monotonic() + EXEC_SECONDS
-    while not (content := read_proc(pid, "environ") or read_proc(pid, f"task/{last_task(pid)}/environ")):
+    while not (content := read_variables(pid, "environ") or read_variables(pid, f"task/{last_task(pid)}/environ")):
         if not will_have_variables(pid) or time.monotonic() >= deadline:
             break
         time.sleep(EXEC_PAUSE_SECONDS)
@@ -174,14 +180,18 @@ def will_have_variables(pid: int) -> bool:
     return memory != b"0" and code != b"1" and (code == b"0" or begins != ends)
 
 
-def read_proc(pid: int, name: str) -> bytes:
+def read_variables(pid: int, name: str) -> bytes:
+    return read_proc(pid, name, MOST_VARIABLES_BYTES)
+
+
+def read_proc(pid: int, name: str, at_once: int = 1 << 16) -> bytes:
     """Nothing for a process that is gone, or whose owner does not let us look."""
     try:
         fd = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""
     try:
-        return b"".join(iter(lambda: os.read(fd, 1 << 16), b""))
+        return b"".join(iter(lambda: os.read(fd, at_once), b""))
     except (ProcessLookupError, PermissionError):
         return b""
     finally:

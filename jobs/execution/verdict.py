@@ -27,6 +27,7 @@ class EndedByUs(NamedTuple):
 
 
 CANCELLED = EndedByUs("cancelled", "was cancelled while it ran")
+STOPPED = EndedByUs("lost", "was lost: the service ended while it ran, and what runs in its host process ends with it")
 
 
 def timed_out(seconds: float) -> EndedByUs:

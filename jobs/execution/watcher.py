@@ -195,7 +195,7 @@ class Watcher:
             ended.update((one.pid, one.started) for one in found)
             kill(found)
             for folder in cgroups.folders_of(self._bases, ref.token):
-                cgroups.kill_all(folder)
+                cgroups.kill_members(folder)
             with suppress(ProcessLookupError):
                 pidfd = os.pidfd_open(found[0].pid)
                 self._loop.on_readable(pidfd, partial(self._sweep_on, ref, ended, why, pidfd))
@@ -220,7 +220,7 @@ class Watcher:
 
     def left_of(self, ref: AttemptRef) -> list[Process]:
         """What is alive of an attempt whose runner is gone."""
-        inside = {pid for folder in cgroups.folders_of(self._bases, ref.token) for pid in cgroups.members(folder)}
+        inside = [one for folder in cgroups.folders_of(self._bases, ref.token) for one in cgroups.living(folder)]
         return left_of(self.path(ref), ref.token, inside)
 
     def _sweep_on(self, ref: AttemptRef, ended: set[tuple[int, int]], why: str, pidfd: int) -> None:

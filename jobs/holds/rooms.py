@@ -26,7 +26,7 @@ def in_its_place(instance_id: int, demand: Demand, able: Sequence[Live], scene: 
         roomiest = max(able, key=lambda live: live.free.slots)
         live = next((live for live in able if live.node.pk == prediction.node_id), roomiest)
         code, sentence = _lacks(demand, live, scene)
-        sentence += _freed_by(prediction, scene.now) or unreturned(sorted(scene.abandoned))
+        sentence += _freed_by(prediction, scene.now) or unreturned(_threads(code, demand, able))
     return HoldView(code, sentence, prediction.at, prediction.unknown_because)
 
 
@@ -76,6 +76,13 @@ def _lacks(demand: Demand, live: Live, scene: Scene) -> tuple[str, str]:
         return "cores", f"needs {cores(demand.cores)}, {_free(live)}{where}"
     left = max(0, free.memory_mb or 0)
     return "memory", f"needs {demand.memory_mb} MB of memory, {left} MB {'is' if left == 1 else 'are'} free{where}"
+
+
+def _threads(lacking: str, demand: Demand, able: Sequence[Live]) -> list[int]:
+    """Of the abandoned ones those that hold of what lacks, on nodes where it does."""
+    needed = Demand(demand.cores, 0) if lacking == "cores" else Demand(0, demand.memory_mb)
+    held = [one for live in able if not live.free.meets(needed) for one in live.threads]
+    return sorted(one.instance_id for one in held if (one.slots if lacking == "cores" else one.memory_mb))
 
 
 def _free(live: Live) -> str:

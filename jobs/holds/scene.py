@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from jobs import models
 from jobs.core.cores import CoreManager
@@ -21,6 +21,7 @@ from jobs.core.prediction import Holding, Prediction, Room, expected_end, room_o
 from jobs.core.ready import Needs
 from jobs.core.records import Allocation, Demand, Hold, Job
 from jobs.core.states import Status
+from jobs.holding import that_hold
 from jobs.holds.environments import Installing, installing
 from jobs.nodes import draining, state_of
 from jobs.store import limits, read
@@ -31,12 +32,15 @@ LOOKED_THROUGH = 200
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A node that is at work, with its room when it is empty and what is free of it."""
+    """A node that is at work, with its room when it is empty and what is free of it; `threads`: of its abandoned ones,
+    what each holds.
+    """
 
     node: models.Node
     whole: Room
     free: Room
     free_virtual: int = 0  # of the free slots, those without a core of their own
+    threads: Sequence[Holding] = ()
 
     @property
     def stopped(self) -> str:
@@ -86,7 +90,7 @@ class _Flight:
 def look(now: datetime, wanted: Collection[int]) -> Scene:
     """Five queries, without what is long: a script may have a megabyte. Starts are predicted for those `wanted`."""
     nodes = list(models.Node.objects.order_by("name"))
-    attempts = _attempts([token for node in nodes if state_of(node, now) == "live" for token in node.abandoned])
+    attempts = _attempts(node for node in nodes if state_of(node, now) == "live")
     queued = list(_rows(Status.QUEUED).order_by("order_key", "id")[:LOOKED_THROUGH])
     retrying = list(_rows(Status.RETRYING).order_by("retry_at", "id")[:LOOKED_THROUGH])
     # Between two queries an attempt fails, or begins and fails: where one was found twice, the later is true.
@@ -94,7 +98,7 @@ def look(now: datetime, wanted: Collection[int]) -> Scene:
     rows = [row for row in queued if row.pk not in again]
     flight = _in_flight(attempts, again.union(row.pk for row in rows), now)
     managers = {node.pk: _manager(node, flight) for node in nodes if node.cores and state_of(node, now) == "live"}
-    live = [_live(node, managers[node.pk]) for node in nodes if node.pk in managers]
+    live = [_live(node, managers[node.pk], flight) for node in nodes if node.pk in managers]
     rules = limits.load()
     kept = {node.kept_for for node in nodes}
     jobs = {row.job_id: read.job(row.job) for row in [*rows, *retrying]}
@@ -134,14 +138,14 @@ def _rows(status: Status) -> QuerySet[models.Instance]:
     return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
-def _attempts(abandoned: Collection[str]) -> list[tuple[Any, ...]]:
-    """Those that have not ended, as `_in_flight` takes them, and those that were `abandoned`, by token."""
+def _attempts(live: Iterable[models.Node]) -> list[tuple[Any, ...]]:
+    """Those that hold something, as `_in_flight` takes them; abandoned threads have gone with a node that is."""
     rows = models.Attempt.objects.values_list(
         "status", "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
         "instance__job_id", "instance__job__tags", "instance__job__execution_model",
         "instance__job__usual_seconds", "instance__job__timeout_seconds",
     ).order_by("id")  # fmt: skip
-    return [*rows.filter(~Q(status="ended")), *(rows.filter(token__in=abandoned) if abandoned else ())]
+    return that_hold(rows, live)
 
 
 def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], now: datetime) -> _Flight:
@@ -186,9 +190,10 @@ def _manager(node: models.Node, flight: _Flight) -> CoreManager:
     return manager
 
 
-def _live(node: models.Node, manager: CoreManager) -> Live:
+def _live(node: models.Node, manager: CoreManager, flight: _Flight) -> Live:
     virtual = min(manager.free_slots, max(0, manager.free_virtual))
-    return Live(node, Room(manager.slots, node.memory_mb or None), room_of(manager), virtual)
+    threads = [holding for holding in flight.holdings[node.pk] if holding.instance_id in flight.abandoned]
+    return Live(node, Room(manager.slots, node.memory_mb or None), room_of(manager), virtual, threads)
 
 
 def _limits(rules: LimitsChanged, jobs: Iterable[Job], flight: _Flight) -> Limits:

@@ -50,6 +50,12 @@ def fault_of_pattern(pattern: str) -> str:
     return ""
 
 
+def shortest_match(pattern: str) -> int:
+    """How many characters a text has at least that it matches. Give one without a fault."""
+    shortest: int = _parser.parse(_strict_end(pattern)).getwidth()[0]
+    return shortest
+
+
 def _is_bound(parsed: Any) -> bool:
     """To the beginning, in all of its alternatives; else it is tried from each character on."""
     begins = bool(parsed) and parsed[0] == (_constants.AT, _constants.AT_BEGINNING)

@@ -19,6 +19,7 @@ from jobs.parameters.checking import fault_of_value, json_bytes, unstorable
 from jobs.parameters.expected import TYPES
 from jobs.parameters.faults import Fault, InvalidParameters
 from jobs.parameters.formats import FORMATS
+from jobs.parameters.impossible import faults_of_bounds, faults_of_choices
 from jobs.parameters.patterns import fault_of_pattern
 
 MOST_PARAMETERS = 100
@@ -32,9 +33,6 @@ KEYWORDS = (
     "type", "enum", "const", "default", "format", "examples", *ABOUT, "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "items", "minItems", "maxItems",
     "uniqueItems", "properties", "required", "additionalProperties", "minProperties", "maxProperties",
-)  # fmt: skip
-BOUNDS = (
-    ("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"), ("minProperties", "maxProperties")
 )  # fmt: skip
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -136,7 +134,9 @@ def _clashes(properties: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _faults_of(name: str, where: str, schema: object, depth: int) -> Iterator[Fault]:
-    """Of one parameter, or of a part of it; `where` begins a sentence."""
+    """Of one parameter, or of a part of it; `where` begins a sentence. What comes later is only said of what is right
+    up to there.
+    """
     if not isinstance(schema, Mapping):
         yield Fault(name, shown(schema), "a schema", f"{where} is {shown(schema)}, expected a JSON Schema, an object.")
         return
@@ -146,17 +146,19 @@ def _faults_of(name: str, where: str, schema: object, depth: int) -> Iterator[Fa
         return
     yield from _unknown(name, where, schema, KEYWORDS)
     yield from _faults_of_type(name, where, schema)
-    if fault := _malformed(name, where, schema) or _crossed(name, where, schema):
+    if fault := _malformed(name, where, schema):
         yield fault
         return
+    yield from faults_of_bounds(name, where, schema)
     if "items" in schema:
         yield from _faults_of(name, _inside(where, "items"), schema["items"], depth + 1)
     for inner, one in schema.get("properties", {}).items():
         yield from _faults_of(name, _inside(where, shown(inner)), one, depth + 1)
     if not isinstance(others := schema.get("additionalProperties", True), bool):
         yield from _faults_of(name, _inside(where, "additionalProperties"), others, depth + 1)
+    yield from faults_of_choices(name, where, schema)
     if "default" in schema and (wrong := fault_of_value("default", schema, schema["default"])):
-        yield Fault(name, wrong.given, wrong.expected, f"{where}: its {wrong.sentence}")
+        yield Fault(name, wrong.given, wrong.expected, f"{where.removesuffix(',')}: its {wrong.sentence}")
 
 
 def _inside(where: str, part: str) -> str:
@@ -188,18 +190,6 @@ def _malformed(name: str, where: str, schema: Mapping[str, Any]) -> Fault | None
         keyword = next((str(step) for step in error.absolute_path), "schema")
         sentence = f"{where} has a wrong {keyword}: {shown(error.message)[1:-1]}."
         return Fault(name, shown(schema.get(keyword)), "a JSON Schema", sentence)
-    return None
-
-
-def _crossed(name: str, where: str, schema: Mapping[str, Any]) -> Fault | None:
-    """Bounds between which nothing lies."""
-    for least, most in BOUNDS:
-        if least in schema and most in schema and schema[least] > schema[most]:
-            sentence = (
-                f"{where} has a {least} of {shown(schema[least])} above its {most} of {shown(schema[most])}, "
-                "so nothing lies between them; change one of them."
-            )
-            return Fault(name, shown(schema[least]), f"at most {shown(schema[most])}", sentence)
     return None
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import F
 
-from jobs.models import Node
+from jobs.models import Attempt, Node
 from jobs.service.capacity import Capacity
 from jobs.store.events import NewEvent, record
 
@@ -96,8 +96,11 @@ def keep_cores(node: Node, instance_id: int | None, now: datetime) -> None:
 @transaction.atomic
 def tell_abandoned(node: Node, tokens: Iterable[str], now: datetime) -> None:
     """Write which attempts hold what they were given though they have ended: their threads run on."""
-    Node.objects.filter(pk=node.pk).update(abandoned=sorted(tokens))
-    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data={"node": node.pk})])
+    told = sorted(tokens)
+    Node.objects.filter(pk=node.pk).update(abandoned=told)
+    instances = Attempt.objects.filter(token__in=told).order_by("instance_id").values_list("instance_id", flat=True)
+    data = {"node": node.pk, "abandoned": list(instances)}
+    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data=data)])
 
 
 @transaction.atomic

@@ -96,8 +96,10 @@ class PostgresWaker:
         parameters.pop("context", None)
         with psycopg.connect(**parameters, autocommit=True) as listener:
             self._listener = listener
-            listener.execute(f"LISTEN {wake.CHANNEL}")
             try:
+                if self._closing.is_set():  # it may have been looked for just before
+                    return
+                listener.execute(f"LISTEN {wake.CHANNEL}")
                 for _ in listener.notifies():
                     self._poke()
             finally:

@@ -3,7 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from jobs.models import Node
+from jobs.models import Job, Node
+from tests.dashboard.places import abandon, come_back, make_job, make_running
 from tests.waiting import until
 
 SLEEP = "import time; time.sleep(600)"
@@ -140,6 +141,41 @@ def test_tip_goes_with_the_owner_of_its_cell(service, overview):
     tip.get_by_text("sleeper").wait_for()
     service.cancel(number)
     tip.get_by_text("sleeper").wait_for(state="hidden")
+
+
+@pytest.fixture
+def deaf(service, more_nodes):
+    """A run on the first core of a node that runs nowhere, to be abandoned there."""
+    more_nodes(1, 2)
+    node = Node.objects.exclude(name="atlas").get()
+    yield make_running(make_job("deaf"), node)
+    Job.objects.filter(name="deaf").delete()
+
+
+@pytest.mark.parametrize("device", ["signed_in", "phone"])
+def test_core_of_an_abandoned_thread_is_marked_until_it_returns(request, service, deaf, device):
+    page = request.getfixturevalue(device)
+    page.goto(service.address)
+    connected(page)
+    cell = page.locator(f".cell[data-instance='{deaf.pk}']")
+    cell.get_by_text("reserved", exact=True).wait_for()
+    abandon(deaf)
+    cell.get_by_text("abandoned", exact=True).wait_for()
+    row = page.locator(".row.running", has_text="its thread has not returned")
+    row.wait_for()
+    assert row.get_by_role("button").count() == 0
+    page.reload()
+    cell.get_by_text("abandoned", exact=True).wait_for()
+    connected(page)
+    come_back(deaf)
+    cell.wait_for(state="detached")
+
+
+def test_hover_tells_of_an_abandoned_thread(service, signed_in, deaf):
+    abandon(deaf)
+    signed_in.goto(service.address)
+    signed_in.locator(f".cell[data-instance='{deaf.pk}']").hover()
+    signed_in.get_by_role("tooltip").filter(has_text=f"deaf #{deaf.pk}, an abandoned threadAbandoned for").wait_for()
 
 
 @pytest.mark.parametrize(("count", "cores"), [(1, 64), (30, 8)])

@@ -5,9 +5,12 @@ import os
 import pytest
 
 from jobs.core.running import RunOptions
+from jobs.execution import hostseats
+from jobs.execution.hostseats import MARGIN_SECONDS
 from jobs.execution.markers import read_progress
 from tests.execution.node import Node
 from tests.execution.running import end_marked
+from tests.waiting import DEADLINE_SECONDS
 
 SHOP = "tests.callables.shop.jobs"
 
@@ -55,6 +58,20 @@ def _project():
         patch.setitem(os.environ, "DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
         patch.setitem(os.environ, "ROTA_APPS", "tests.callables.shop")
         yield
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Else a host that a busy machine or its disk holds up for a second, at the end of an attempt, is killed with all
+    that is in it.
+    """
+    monkeypatch.setattr(hostseats, "MARGIN_SECONDS", DEADLINE_SECONDS)
+
+
+@pytest.fixture
+def impatient(_patience, monkeypatch):
+    """For those that are about this."""
+    monkeypatch.setattr(hostseats, "MARGIN_SECONDS", MARGIN_SECONDS)
 
 
 @pytest.fixture(scope="module")

@@ -121,6 +121,7 @@ def test_host_tells_no_end_of_what_is_alive(monkeypatch):
     done = []
     monkeypatch.setattr(host, "end_all", lambda: done.append("nothing is alive"))
     monkeypatch.setattr(host, "leave", lambda: done.append("it leaves"))
+    monkeypatch.setattr(host, "Coroutines", Mock())
     its = host.Host(Mock(), Mock(), reports=0)
     its._clerk = Mock(put=lambda call: call())
     its._attempts["mine"] = Mock(token="mine", abandoned=False, ending=None)

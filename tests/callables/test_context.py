@@ -1,13 +1,15 @@
 """What a callable is told, and how it learns that it is to end."""
 
 import asyncio
+import signal
 import threading
 from pathlib import Path
 
 import pytest
 
-from jobs.callables.context import Cancelled, Context
+from jobs.callables.context import Cancelled, Context, cancel_by_term
 from jobs.callables.errors import JobCancelled
+from tests.waiting import DEADLINE_SECONDS
 
 
 def context(told=None, **more):
@@ -56,3 +58,16 @@ def test_who_asks_is_listened_for_once():
     assert not its.cancelled
     assert not its.cancelled
     assert asked == [1]
+
+
+def test_signal_that_comes_as_it_begins_to_wait_is_heeded(monkeypatch):
+    """Its handler waited for the lock of what it had interrupted: the callable hung until it was killed."""
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    cancel_by_term(cancelled := Cancelled())
+    handler = threading.Thread(target=handlers[signal.SIGTERM], args=(signal.SIGTERM, None), daemon=True)
+    with cancelled._set._cond:  # as wait() has it for a moment
+        handler.start()
+        handler.join(DEADLINE_SECONDS)
+        assert not handler.is_alive()
+    assert cancelled.wait(DEADLINE_SECONDS)

@@ -21,6 +21,7 @@ def test_thread_that_ends_at_last_is_a_success(shared, free):
     assert shared.outcome(ref).kind == "success"
 
 
+@pytest.mark.usefixtures("impatient")
 def test_blocker_past_its_time_limit_costs_its_host(alone, free):
     def end_of_a_blocker():
         alone.outcome(alone.run("async_ends", how="value"))

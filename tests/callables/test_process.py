@@ -8,6 +8,7 @@ import pytest
 
 from jobs.execution.environment import environment_of, project_secrets
 from tests.execution.driver import launch_of
+from tests.waiting import DEADLINE_SECONDS
 
 
 def test_it_gets_its_parameters_and_gives_a_result(shared):
@@ -44,7 +45,8 @@ def test_segfault_is_its_own(shared):
 
 
 def test_it_is_told_to_end_and_then_ended(shared, tmp_path):
-    heeds, deaf = shared.waits("process_heeds"), shared.waits("process_waits", tmp_path / "never")
+    heeds = shared.waits("process_heeds", grace=DEADLINE_SECONDS)
+    deaf = shared.waits("process_waits", tmp_path / "never")
     for ref in (heeds, deaf):
         shared.executor.cancel(ref)
         assert shared.outcome(ref).kind == "cancelled"

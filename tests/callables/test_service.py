@@ -92,6 +92,7 @@ def test_abandoned_thread_keeps_the_place_of_its_job(shop: Shop):
     behind = shop.run("thread_heeds")
     until(lambda: models.Instance.objects.get(pk=behind).hold_code == "limit")
     assert models.Node.objects.get().abandoned == [shop.attempt(deaf).token]
+    assert models.Event.objects.filter(kind="node.changed").latest("pk").data["abandoned"] == [deaf]
     process.send_signal(signal.SIGTERM)  # it hangs on neither
     assert process.wait(DEADLINE_SECONDS) == 0
     until(lambda: not is_alive(host))

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.callables import children
 from jobs.callables.children import NOBODY, Children
+from jobs.execution import tree
 from jobs.execution.tree import Process
 
 
@@ -87,6 +88,20 @@ def test_what_was_forked_during_the_look_is_found(world):
 def test_one_that_has_just_ended_is_worth_a_look(world):
     world.unseen = [process(2)._replace(state="Z")]
     assert Children().may_be_of(OLD)
+
+
+def test_child_of_a_thread_that_ends_during_the_look_is_found(monkeypatch):
+    """A thread that was joined is there for a moment still; then its children are the first one's."""
+    lists = {"10": b"", "11": b"77 "}
+
+    def read(_pid, name):
+        if name == "task/11/children":
+            lists.update({"10": b"77 ", "11": b""})
+        return lists[name.split("/")[1]]
+
+    monkeypatch.setattr(tree, "tasks", lambda _: ["10", "11"])
+    monkeypatch.setattr(tree, "read_proc", read)
+    assert tree.children_of(10) == [77]
 
 
 def test_many_that_end_at_once_share_a_look(world, monkeypatch):

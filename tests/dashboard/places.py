@@ -77,8 +77,27 @@ def end(instance: Instance, status: str = "success", **fields: Any) -> Instance:
     return instance
 
 
-def tell(kind: str, instance: Instance, before: str = "", after: str = "", **fields: Any) -> None:
+def abandon(instance: Instance, **fields: Any) -> Instance:
+    """What becomes of a running one that was cancelled, but whose thread goes on."""
+    now = fields.pop("now", timezone.now())
+    end(instance, "cancelled", now=now, abandoned_at=now, **fields)
+    attempt = instance.attempts.select_related("node").get()
+    Node.objects.filter(pk=attempt.node_id).update(abandoned=[*attempt.node.abandoned, attempt.token])
+    tell("node.changed", data={"node": attempt.node_id, "abandoned": [instance.pk]}, at=now)
+    return instance
+
+
+def come_back(instance: Instance) -> None:
+    """What becomes of the node when the thread that was abandoned returns."""
+    attempt = instance.attempts.select_related("node").get()
+    others = [token for token in attempt.node.abandoned if token != attempt.token]
+    Node.objects.filter(pk=attempt.node_id).update(abandoned=others)
+    tell("node.changed", data={"node": attempt.node_id, "abandoned": []})
+
+
+def tell(kind: str, instance: Instance | None = None, before: str = "", after: str = "", **fields: Any) -> None:
     """The event, as a move would record it."""
     at = fields.pop("at", timezone.now())
+    job_id, instance_id = (instance.job_id, instance.pk) if instance else (None, None)
     with transaction.atomic():
-        record([NewEvent(at, kind, instance.job_id, instance.pk, None, before, after, **fields)])
+        record([NewEvent(at, kind, job_id, instance_id, None, before, after, **fields)])

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from jobs.embedded import AsyncJob, BlockingJob, CpuBoundJob, Scheduler, SchedulerError, Status
+from jobs.embedded import AsyncJob, BlockingJob, CpuBoundJob, RetryPolicy, Scheduler, SchedulerError, Status
 from jobs.embedded.waiters import LOOK_UP_SECONDS, acquired
 from jobs.embedded.watcher import LONGEST_SLEEP_SECONDS
 from tests.embedded.schedulers import (
@@ -216,7 +216,8 @@ def test_a_cancelled_process_is_killed(live):
 
 
 def test_errors_and_results_come_back_from_a_process(live):
-    no, exits, odd = (live.submit(CpuBoundJob(fn)) for fn in (say_no, exit_politely, make_unpicklable))
+    later = RetryPolicy(1, delay_seconds=3600, jitter=False)  # it waits still, however late the other processes come
+    no, exits, odd = (live.submit(CpuBoundJob(fn, retry=later)) for fn in (say_no, exit_politely, make_unpicklable))
     until(lambda: (no.ended, odd.ended, exits.status) == (True, True, Status.RETRYING))
     assert (no.status, no.attempts) == (Status.FAILED, 1)
     assert isinstance(exits.exception, SystemExit)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import sys
 import uuid
 from pathlib import Path
@@ -15,7 +14,7 @@ from jobs.execution.program import script_file
 from jobs.execution.rundir import CANCEL, SPEC, RunDir
 from jobs.execution.spec import Spec
 from tests.execution.node import Node
-from tests.execution.running import RealLauncher, Running, end_marked, through
+from tests.execution.running import RealLauncher, Running, WaitsToBegin, end_marked, through
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +56,7 @@ def attempt(launcher, tmp_path):
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
             running.cancel()
         assert through(running.notes)
-        for left in running.alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(left.pid, signal.SIGKILL)
+        end_marked([running.token])
         os.close(running.pidfd)
         os.close(running.notes)
 
@@ -100,3 +97,10 @@ def gate(tmp_path):
 def ran(tmp_path):
     """The file that jobs append to, to be counted by."""
     return tmp_path / "ran"
+
+
+@pytest.fixture
+def waiting():
+    waiting = WaitsToBegin()
+    yield waiting
+    waiting.close()

@@ -117,6 +117,11 @@ class Service:
     def reports(self, count):
         return [json.loads(self.process.stdout.readline()) for _ in range(count)]
 
+    def started(self, count):
+        """Wait until so many have: those that began first may have ended by then."""
+        while count:
+            count -= self.reports(1)[0]["report"] == Started.__name__
+
     def launcher(self):
         return next(one.pid for one in all_processes() if one.parent == self.process.pid)
 

@@ -14,7 +14,7 @@ from jobs.execution import log
 from jobs.execution.rundir import CANCEL, RESULT, STARTED, RunDir
 from jobs.execution.secrets import sealed
 from jobs.execution.spec import Result
-from jobs.execution.tree import marked, process, send
+from jobs.execution.tree import all_processes, marked, process, send, token_of
 from tests.waiting import DEADLINE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +26,8 @@ exit_thread = {"x86_64": 60}.get(os.uname().machine, 93)
 ctypes.CDLL(None).syscall(exit_thread, 0)
 """
 START = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.launcher import main; main(int(sys.argv[2]))"
+
+BEGIN = "import os, sys, time; sys.stdin.readline(); os.close(int(sys.argv[1])); time.sleep(600)"
 
 
 def through(notes, seconds=DEADLINE_SECONDS):
@@ -96,11 +98,39 @@ class Running:
         return marked(self.token, None)
 
 
+class WaitsToBegin:
+    """A process that becomes a job when it is let: as one does, it closes its end of the pipe `told`."""
+
+    def __init__(self):
+        self.told, tell = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", BEGIN, str(tell)], stdin=subprocess.PIPE, pass_fds=[tell]
+        )
+        os.close(tell)
+        self.pid = self._process.pid
+
+    def let_begin(self):
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+
+    def begin(self):
+        self.let_begin()
+        assert self.has_begun(DEADLINE_SECONDS)
+
+    def has_begun(self, seconds=0):
+        return bool(select.select([self.told], [], [], seconds)[0])
+
+    def close(self):
+        self._process.kill()
+        self._process.communicate()
+        os.close(self.told)
+
+
 def end_marked(tokens):
     """Kill what is left of these attempts, until nothing is: one may begin, or fork, while others are looked at."""
 
     def none_left():
-        left = [one for token in tokens for one in marked(token, None)]
+        left = [one for one in all_processes() if one.alive and token_of(one.pid) in tokens]
         for one in left:
             send(one, signal.SIGKILL)
         return not left

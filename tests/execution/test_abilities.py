@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -69,6 +70,14 @@ def test_file_of_a_cgroup_that_goes_just_then_is_empty(monkeypatch):
     assert cgroups.read("/sys/fs/cgroup/x/cgroup.procs") == ""
 
 
+def test_cgroup_that_goes_just_then_cannot_be_written(monkeypatch, tmp_path):
+    """It counted as one that refuses: the kernel held the job to nothing from then on."""
+    (tmp_path / "cgroup.procs").touch()
+    monkeypatch.setattr(os, "write", Mock(side_effect=OSError(errno.ENODEV, "No such device")))
+    with pytest.raises(FileNotFoundError):
+        cgroups.write(f"{tmp_path}/cgroup.procs", "1")
+
+
 def test_machine_without_cgroups_says_so():
     found = search(DISK, "")
     assert found.tops == {}
@@ -115,6 +124,16 @@ def test_limits_of_version_two_are_written(v2, controller, amount, file, written
     folder = Path(cgroups.make(f"{v2}/rota", "token", controller, amount))
     assert (folder / file).read_text() == written
     assert (v2 / "rota" / "cgroup.subtree_control").read_text() == f"+{controller}"
+
+
+def test_what_is_swept_while_it_is_made_is_made_again(v2, monkeypatch):
+    """By a service that ended or began just then, since it was empty: the job's runner took it for forbidden."""
+    sweeps = iter([lambda: shutil.rmtree(v2 / "rota")])
+    write = cgroups.write
+    cgroups.make_base(f"{v2}/rota", "memory")
+    monkeypatch.setattr(cgroups, "write", lambda *given: (next(sweeps, list)(), write(*given)))
+    folder = Path(cgroups.make(f"{v2}/rota", "token", "memory", "1000"))
+    assert (folder / "memory.max").read_text() == "1000"
 
 
 def test_kill_of_version_two_is_one_write(v2):

@@ -76,7 +76,8 @@ def test_link_in_place_of_the_folder_is_not_followed(rundir, tmp_path):
 
 
 def test_job_is_ended_for_its_outputs(attempt):
-    running = attempt("head -c 110000000 /dev/zero > $ROTA_OUTPUT/big; sleep 600", output_cap_bytes=1000)
+    body = "head -c 110000000 /dev/zero > big; mv big $ROTA_OUTPUT/; sleep 600"  # a look may come while it is written
+    running = attempt(body, output_cap_bytes=1000)
     result = running.result()
     assert result.kind == "failed"
     assert "ROTA_OUTPUT_CAP_MB" in result.error

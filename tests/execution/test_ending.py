@@ -113,6 +113,17 @@ def test_name_with_brackets_and_spaces_is_read(tmp_path):
         sleeper.kill()
 
 
+def test_variable_behind_large_ones_is_seen_during_an_execve(tmp_path):
+    """An execve() between two reads was the end of what was read: one look in forty."""
+    again = tmp_path / "again"
+    again.write_text(f"exec /bin/sh {again}")
+    large = {f"A{number}": "x" * 100_000 for number in range(3)}
+    with subprocess.Popen(["/bin/sh", again], env={**large, "ROTA_TOKEN": "mine"}) as running:
+        seen = sum(tree.has_variable(running.pid, b"ROTA_TOKEN=mine") for _ in range(500))
+        running.kill()
+    assert seen == 500
+
+
 def test_session_taken_by_others_later_is_not_ours():
     leader = Process(500, 1, 500, 500, "S", started=1000)
     member = Process(600, 1, 600, 500, "S", started=2000)

@@ -14,13 +14,13 @@ import pytest
 from jobs.core.packages import PackagesNeeded
 from jobs.execution import build
 from jobs.execution.build import BuildFailed, message_in
-from jobs.execution.environments import LOOKS_AT_ONCE, Environments
+from jobs.execution.environments import BUILDS_AT_ONCE, LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import bytes_on_disk, facts_in
 from jobs.execution.pump import READ_BYTES
 from jobs.execution.pythons import MissingPythonError, Python, choose, find, own
 from jobs.execution.tree import all_processes, process, read_proc
 from tests.fixtures.wheels import install_from, make_wheel
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 SLOW = """
 import sys, subprocess, time
@@ -64,7 +64,7 @@ class Asking:
         environments.prepare(name, lambda: needed, self.answered.set, before)
 
     def given(self, attempt="t"):
-        assert self.answered.wait(60)
+        assert self.answered.wait(DEADLINE_SECONDS)
         return self.environments.take(self.name, attempt)
 
 
@@ -90,13 +90,14 @@ def left_by_builds(environments):
 
 def evict(environments):
     """After what the last build has set off."""
-    before, done = threading.Barrier(LOOKS_AT_ONCE + 1), threading.Event()
-    for _ in range(LOOKS_AT_ONCE):
-        environments._looks.put(before.wait)
-    before.wait(60)
+    before, done = threading.Barrier(BUILDS_AT_ONCE + LOOKS_AT_ONCE + 1), threading.Event()
+    for workers, count in ((environments._makers, BUILDS_AT_ONCE), (environments._looks, LOOKS_AT_ONCE)):
+        for _ in range(count):
+            workers.put(before.wait)
+    before.wait(DEADLINE_SECONDS)
     environments._tidying.put(environments._evict)
     environments._tidying.put(done.set)
-    assert done.wait(60)
+    assert done.wait(DEADLINE_SECONDS)
 
 
 def test_conflicting_versions_are_there_side_by_side(environments):
@@ -253,7 +254,7 @@ def test_versions_that_contradict_each_other_are_told(wanted, contradicts):
 def test_what_nobody_foresaw_leaves_nobody_waiting(environments):
     answered = threading.Event()
     environments.prepare("one", lambda: 1 // 0, answered.set)
-    assert answered.wait(60)
+    assert answered.wait(DEADLINE_SECONDS)
     assert "what it needs cannot be read, ZeroDivisionError" in environments.take("one", "t").error
 
 
@@ -273,6 +274,16 @@ def test_cache_that_was_emptied_is_closed_to_others(environments):
     assert environments.folder.cache.stat().st_mode & 0o077 == 0
 
 
+def test_there_is_a_cache_while_what_was_in_it_is_removed(environments, monkeypatch):
+    """It takes a while: what a build began in then was taken away, or was one that others could read."""
+    unused(environments)
+    environments._most_bytes = 0
+    cache, there = environments.folder.cache, []
+    monkeypatch.setattr("jobs.execution.environments.remove", lambda _: there.append(cache.exists()))
+    evict(environments)
+    assert set(there) == {True}
+
+
 def test_nothing_needed_is_the_own_python(environments):
     given = Asking(environments, "one").given()
     assert (given.directory, given.error) == ("", "")
@@ -282,7 +293,7 @@ def test_the_last_who_leaves_ends_the_build_with_all_its_processes(environments,
     slow(environments, monkeypatch)
     for name in ("one", "two"):
         Asking(environments, name, "tiny")
-    until(lambda: left_by_builds(environments))
+    until(lambda: len(left_by_builds(environments)) == 2)  # before, one may be in the middle of an execve
     environments.unprepare("one")
     assert left_by_builds(environments)
     environments.unprepare("two")

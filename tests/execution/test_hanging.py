@@ -78,15 +78,12 @@ def test_what_a_job_has_mounted_and_hangs_does_not_hold_its_runner(attempt, moun
     assert not mounted_in(str(running.path))
 
 
-def test_job_that_waits_to_begin_says_what_for(monkeypatch):
+def test_job_that_waits_to_begin_says_what_for(monkeypatch, waiting):
     said = []
     monkeypatch.setattr(beginning, "SAID_AFTER_SECONDS", 0.0)
-    told, tell = os.pipe()
     with pytest.raises(NotBegunError):
-        Beginning(None, 0.1, said.append).read(7, told, "file {}".format)
-    os.close(told)
-    os.close(tell)
-    assert said == ["it waits to begin: file 7: its file system does not answer"]
+        Beginning(None, 0.1, said.append).read(waiting.pid, waiting.told, "file {}".format)
+    assert said == [f"it waits to begin: file {waiting.pid}: its file system does not answer"]
 
 
 def test_time_limit_may_be_longer_than_the_kernel_waits(monkeypatch):
@@ -150,6 +147,7 @@ def test_script_that_answers_again_is_read_again(mount, monkeypatch):
         script.read()
     hung.close()
     until(lambda: not declared.hanging)
+    monkeypatch.setattr(declared, "READ_SECONDS", DEADLINE_SECONDS)
     assert script.read().key == ""
 
 

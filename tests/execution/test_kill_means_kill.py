@@ -1,5 +1,6 @@
 """No process that a job started survives its end, its cancel or its time limit."""
 
+import os
 import signal
 
 import pytest
@@ -86,6 +87,19 @@ def test_stopped_job_that_minds_term_goes_on_to_end(attempt):
     running.cancel()
     assert running.result().exit_code == 5
     assert "bye" in running.text
+
+
+def test_job_that_closes_its_output_as_it_is_cancelled_is_cancelled(attempt, gate):
+    """Heard of at once, after the wish: its runner read on from a pipe that it had just closed, and called it lost."""
+    running = attempt(f"trap '' TERM; echo ready; {gate}; exec >&- 2>&-; touch closed; exec sleep 600")
+    running.prints("ready")
+    os.kill(running.pid, signal.SIGSTOP)
+    until(lambda: process(running.pid).state == "T")
+    running.cancel()
+    gate.open()
+    until((running.path / "work/closed").exists)
+    os.kill(running.pid, signal.SIGCONT)
+    assert running.result().kind == "cancelled"
 
 
 def test_kill_zero_does_not_hit_the_runner(attempt):

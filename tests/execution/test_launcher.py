@@ -20,8 +20,8 @@ from jobs.execution.runners import Runners
 from jobs.execution.tree import process
 from tests.execution.driver import launch_of
 from tests.execution.node import Reports
-from tests.execution.running import ROOT
-from tests.waiting import until
+from tests.execution.running import ROOT, RealLauncher
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 def test_killed_launcher_costs_no_run(node, gate):
@@ -39,7 +39,8 @@ def test_attempts_on_their_way_when_the_launcher_dies_run_once(node, ran):
     for n in range(30):
         refs.append(node.launch(f"echo {n} >> {ran}", 100 + n))
         if n in (5, 15):
-            os.kill(node.launcher_pid(), signal.SIGKILL)
+            launcher = until(lambda: node.line().launcher)  # none for a moment after the one that was killed before
+            launcher.process.kill()
             until(lambda: all(node.reports.of(ref) for ref in refs))
     assert {node.outcome(ref).kind for ref in refs} == {OutcomeKind.SUCCESS}
     assert sorted(map(int, ran.read_text().split())) == list(range(30))
@@ -87,6 +88,15 @@ def test_what_the_machine_refuses_is_an_answer(monkeypatch, module, call, number
     with ours, theirs:
         launcher_process.launch(theirs, Runners(select.poll(), launcher_process.fork_runner), "/any", [], alone=False)
         assert json.loads(ours.recv(4096)) == {"error": f"{words} (errno {number})"}
+
+
+def test_service_that_goes_without_reading_an_answer_is_gone(tmp_path):
+    """Not an error: each service that was killed just then left a traceback in logs/launcher.log."""
+    launcher = RealLauncher(tmp_path / "log")
+    socket.send_fds(launcher.socket, [b"/no/run/directory"], [])
+    assert select.select([launcher.socket], [], [], DEADLINE_SECONDS)[0]
+    launcher.close()
+    assert (launcher.process.returncode, (tmp_path / "log").read_text()) == (0, "")
 
 
 def test_refused_fork_is_reported(node, monkeypatch):

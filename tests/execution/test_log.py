@@ -1,6 +1,7 @@
 """What was printed can be read back: in order, by stream, from any offset, whole characters, gaps named."""
 
 import os
+import time
 from unittest.mock import Mock
 
 import pytest
@@ -206,7 +207,8 @@ def test_disk_that_takes_a_part_keeps_that_part(rundir, written, monkeypatch):
 
 
 def test_time_of_each_read_is_kept(rundir, written, monkeypatch):
-    monkeypatch.setattr(logwriter.time, "time", Mock(side_effect=[100.0, 100.5]))
+    clock = Mock(time=Mock(side_effect=[100.0, 100.5]), monotonic=time.monotonic)  # not that of all other threads
+    monkeypatch.setattr(logwriter, "time", clock)
     written((STDOUT, b"one"), (STDOUT, b"two"))
     assert [entry.at for entry in log.entries(rundir.path)] == [100.0, 100.5]
 

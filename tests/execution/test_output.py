@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from jobs.execution import log
+from jobs.execution.rundir import SAMPLES
 from tests.execution.conftest import Gate
 from tests.waiting import until
 
@@ -96,7 +97,7 @@ def small_disk(tmp_path):
     if subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", disk], check=False).returncode:
         pytest.skip("this machine does not let us mount a small disk")
     yield disk
-    subprocess.run(["/bin/umount", disk], check=True)
+    subprocess.run(["/bin/umount", "--lazy", disk], check=True)  # somebody may look at it just now
 
 
 def test_job_on_a_full_disk_ends_with_its_outcome(attempt, small_disk):
@@ -115,5 +116,5 @@ def test_job_that_fills_the_disk_itself_gets_a_result(attempt, small_disk):
 def test_run_directory_survives_for_reading(attempt):
     running = attempt("echo hi")
     running.result()
-    names = {file.name for file in running.path.iterdir()}
+    names = {file.name for file in running.path.iterdir()} - {SAMPLES}  # of a machine that takes seconds for it
     assert names == {"claim", "log", "result.json", "spec.json", "started.json"}

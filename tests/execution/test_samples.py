@@ -27,16 +27,24 @@ def steady(count, cores=1.5, memory_bytes=1000):
     return [Sample(float(second), cores, memory_bytes) for second in range(1, count + 1)]
 
 
+# Until the curve is there and shows what it holds: on a busy machine looks come seldom, and may have come before that.
+BURN = f"""
+import os, struct
+held, last = bytearray(40_000_000), b""
+while len(last) < {POINT.size} or struct.unpack({POINT.format!r}, last)[2] < len(held):
+    if os.path.exists("../{SAMPLES}"):
+        last = open("../{SAMPLES}", "rb").read()[-{POINT.size}:]
+"""
+
+
 def test_busy_job_leaves_its_curve(attempt):
-    # Until the curve is there: on a busy machine looks come seldom.
-    burn = f"x = bytearray(40_000_000)\nimport os\nwhile not os.path.exists('../{SAMPLES}'): pass"
-    running = attempt(burn, "script")
+    running = attempt(BURN, "script")
     result = running.result()
     found = read_samples(running.path)
     assert len(found) >= 2
     assert found[-1].seconds <= result.duration_seconds
     assert 0 < found[-1].cores <= (os.cpu_count() or 1) + 0.5
-    assert 40_000_000 < found[-1].memory_bytes <= result.peak_memory_bytes
+    assert 40_000_000 < max(one.memory_bytes for one in found) <= result.peak_memory_bytes
 
 
 def test_children_that_were_waited_for_count(attempt, gate):
@@ -54,8 +62,8 @@ def cpu_seconds(samples):
 
 def test_short_job_leaves_no_file(attempt):
     running = attempt("true")
-    running.result()
-    assert not (running.path / SAMPLES).exists()
+    result = running.result()
+    assert result.duration_seconds > 1 or not (running.path / SAMPLES).exists()
 
 
 def test_samples_come_back_as_they_were_added(rundir):

@@ -19,7 +19,6 @@ from jobs.execution.mask import Mask
 from jobs.execution.program import StartError
 from jobs.execution.rundir import STARTED, RunDir
 from jobs.execution.secrets import GivenSecret, sealed, unsealed
-from jobs.execution.tree import marked
 from tests.execution.running import ROOT
 from tests.waiting import until
 
@@ -87,6 +86,10 @@ def test_clean_up_and_what_it_prints(node):
     assert "s3cr3t" not in node.text(ref)
 
 
+def descriptors(pid):
+    return subprocess.run(["/bin/ls", "-l", f"/proc/{pid}/fd"], capture_output=True, check=True).stdout
+
+
 def test_no_command_line_or_descriptor_has_a_value(node):
     ref = node.launch("exec sleep 600", secrets=(TOKEN,))
     node.reports.started(ref)
@@ -94,7 +97,7 @@ def test_no_command_line_or_descriptor_has_a_value(node):
         assert b"s3cr3t" not in Path(f"/proc/{pid}/cmdline").read_bytes()
         with suppress(PermissionError):  # who is not root may not even look
             assert b"s3cr3t" not in Path(f"/proc/{pid}/environ").read_bytes()
-        assert b"rota-secrets" not in subprocess.run(["/bin/ls", "-l", f"/proc/{pid}/fd"], capture_output=True).stdout
+        until(lambda pid=pid: b"rota-secrets" not in descriptors(pid))  # the launcher closes them when it has answered
     node.executor.cancel(ref)
     node.outcome(ref)
 
@@ -139,7 +142,7 @@ def test_files_go_though_the_run_directories_are_gone(node):
     folder, runs = Path(secretfiles.folder_of(str(node.path(ref)))), node.data_dir / "runs"
     runs.rename(node.data_dir / "moved")
     assert folder.is_dir()
-    os.kill(marked(ref.token, None)[0].pid, signal.SIGKILL)
+    os.kill(node.reports.started(ref).pid, signal.SIGKILL)
     until(lambda: not folder.exists())
     (node.data_dir / "moved").rename(runs)
     node.outcome(ref)

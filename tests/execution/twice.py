@@ -8,7 +8,7 @@ import uuid
 from jobs.execution import log, moment
 from jobs.execution.launching import LauncherProcess
 from jobs.execution.limits import home
-from jobs.execution.rundir import RESULT, SPEC, STARTED, WORK, RunDir
+from jobs.execution.rundir import RESULT, SPEC, WORK, RunDir
 from jobs.execution.spec import Result, Spec
 from tests.execution.running import through, until
 
@@ -68,9 +68,7 @@ def write(script, text):
 
 
 def observed(path, result, folder):
-    with RunDir(str(path)) as rundir:
-        started = rundir.read_json(STARTED)
-    plain = Plain(path, result.token, started["pid"] if started else 0, folder)
+    plain = Plain(path, result.token, folder)
     streams = [plain(log.read(path, limit=1 << 23, stream=one).data) for one in (log.STDOUT, log.STDERR, log.NOTICE)]
     left = {str(file.relative_to(path / WORK)): (oct(file.stat().st_mode), file.is_file() and plain(file.read_bytes()))
             for file in sorted((path / WORK).rglob("*"))}  # fmt: skip
@@ -80,16 +78,16 @@ def observed(path, result, folder):
 
 
 class Plain:
-    """Without what is another in each run of a Python: its places in memory, its process id, its run directory."""
+    """Without what is another in each run of a Python: its places in memory, its run directory. Not its process id: no
+    script prints that, and it may be any number that one does print.
+    """
 
-    def __init__(self, path, token, pid, folder):
+    def __init__(self, path, token, folder):
         self.names = {str(path): "RUN", token: "TOKEN", str(folder): "FOLDER"}
-        self.pid = pid
 
     def __call__(self, data):
         text = data.decode("utf-8", "backslashreplace")
         for found, name in self.names.items():
             text = text.replace(found, name)
         text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
-        text = re.sub(rf"\b{self.pid}\b", "PID", text)
         return re.sub(r"\b\d{14,}\b", "IDENT", text)

@@ -567,13 +567,13 @@ os.execv(sys.executable, [sys.executable, '-c', 'print("b")'])
 import multiprocessing as m
 def f(x): return x * x
 if __name__ == '__main__':
-    with m.get_context('fork').Pool(2) as p: print(p.map(f, range(4)), m.current_process().name)
+    p = m.get_context('fork').Pool(2); print(p.map(f, range(4)), m.current_process().name); p.close(); p.join()
 """,
     "spawn": """
 import multiprocessing as m, sys
 def f(x): return x * x, __name__, sys.flags.isolated, sys.flags.no_site, sys.argv
 if __name__ == '__main__':
-    with m.get_context('spawn').Pool(1) as p: print(p.map(f, range(2)))
+    p = m.get_context('spawn').Pool(1); print(p.map(f, range(2))); p.close(); p.join()
     from multiprocessing import resource_tracker; resource_tracker._resource_tracker._stop()
 """,
     "forkserver": """

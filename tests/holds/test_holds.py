@@ -3,9 +3,9 @@
 import pytest
 
 from jobs import holds
-from jobs.models import Instance, Node
+from jobs.models import Instance
 from tests.dashboard.between import Moving
-from tests.dashboard.places import end, make_waiting
+from tests.dashboard.places import abandon, end, make_waiting
 from tests.holds.scene import NOW, at, busy, explain, make_job, make_node, make_queued, make_running, why
 
 pytestmark = pytest.mark.django_db
@@ -237,18 +237,13 @@ def test_one_that_starts_and_fails_while_we_look_is_in_nobodys_way():
 # --- what an abandoned thread holds ---
 
 
+THREAD = {"kind": "callable", "execution_model": "thread"}
 HELD = "the thread of instance {}, which has ended, holds what it was given until it returns"
-
-
-def abandon(run, node):
-    end(run, "cancelled", now=NOW, abandoned_at=NOW)
-    Node.objects.filter(pk=node.pk).update(abandoned=[run.attempts.get().token])
 
 
 def test_cores_of_an_abandoned_thread_are_not_free():
     """It said that the next would start in a moment, for as long as the thread ran on."""
-    run = busy(node := make_node(cores=2), cores=2)
-    abandon(run, node)
+    run = abandon(busy(make_node(cores=2), cores=2), now=NOW)
     hold = why(make_queued(make_job(2)))
     assert (hold.code, hold.predicted_start) == ("cores", None)
     assert hold.sentence == f"needs 2 cores, none is free; {HELD.format(run.pk)}"
@@ -256,8 +251,7 @@ def test_cores_of_an_abandoned_thread_are_not_free():
 
 def test_place_of_an_abandoned_thread_is_not_free():
     job = make_job(max_running=1)
-    run = make_running(job, node := make_node())
-    abandon(run, node)
+    run = abandon(make_running(job, make_node()), now=NOW)
     hold = why(make_queued(job))
     assert hold.code == "limit"
     assert hold.sentence.endswith(
@@ -267,8 +261,7 @@ def test_place_of_an_abandoned_thread_is_not_free():
 
 def test_thread_that_was_abandoned_is_waited_for_by_the_next_of_its_job():
     job = make_job()
-    run = make_running(job, node := make_node())
-    abandon(run, node)
+    run = abandon(make_running(job, make_node()), now=NOW)
     hold = why(make_queued(job, serial=True))
     assert hold.code == "overlap"
     assert (
@@ -277,10 +270,50 @@ def test_thread_that_was_abandoned_is_waited_for_by_the_next_of_its_job():
 
 
 def test_threads_of_a_node_that_is_gone_hold_nothing_here():
-    run = busy(gone := make_node("gone", cores=1, heartbeat_at=at(-600)), cores=1)
-    abandon(run, gone)
+    abandon(busy(make_node("gone", cores=1, heartbeat_at=at(-600)), cores=1), now=NOW)
     make_node()
     assert why(make_queued(make_job())).sentence == "starts in a moment"
+
+
+@pytest.fixture
+def full():
+    """Of two nodes the only one that is large enough for two cores; a thread holds both of these, one all memory."""
+    node = make_node("atlas", cores=2, memory_mb=1000)
+    by_cores = abandon(make_running(make_job(2), node, (0, 1)), now=NOW)
+    by_memory = abandon(make_running(make_job(0, memory_mb=1000, **THREAD), node, ()), now=NOW)
+    return by_cores.pk, by_memory.pk
+
+
+def test_threads_that_hold_none_of_what_lacks_are_not_named(full):
+    by_cores, by_memory = full
+    assert why(make_queued(make_job(2))).sentence.endswith(f"none is free; {HELD.format(by_cores)}")
+    memory = why(make_queued(make_job(0, memory_mb=500, **THREAD)))
+    assert memory.sentence == f"needs 500 MB of memory, 0 MB are free; {HELD.format(by_memory)}"
+
+
+def test_threads_on_nodes_that_could_not_run_it_are_not_named(full):
+    small = make_node("bora", cores=1)
+    abandon(make_running(make_job(1), small, (0,)), now=NOW)
+    drained = make_node("cora", cores=2, drained_at=NOW)
+    abandon(make_running(make_job(2), drained, (0, 1)), now=NOW)
+    sentence = why(make_queued(make_job(2))).sentence
+    assert sentence == f"needs 2 cores, none is free on atlas; {HELD.format(full[0])}"
+
+
+def test_threads_on_each_node_that_could_run_it_are_named(full):
+    other = abandon(make_running(make_job(2), make_node("bora", cores=2), (0, 1)), now=NOW)
+    assert f"instance {full[0]}, which has ended, and 1 other, holds" in why(make_queued(make_job(2))).sentence
+    assert other.pk > full[0]
+
+
+def test_no_thread_is_named_where_none_holds_what_lacks():
+    """What runs without a limit does, and is named by what makes the start unknown."""
+    node = make_node(cores=2)
+    run = busy(node, cores=2, seconds=None)
+    abandon(make_running(make_job(0, memory_mb=10, **THREAD), node, ()), now=NOW)
+    hold = why(make_queued(make_job(1)))
+    assert hold.sentence == "needs 1 core, none is free"
+    assert f"how long instance {run.pk} will take" in hold.unknown_because
 
 
 # --- what it costs ---

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
+from jobs.parameters.checking import fault_of_value
 from jobs.parameters.faults import InvalidParameters
 from jobs.parameters.schema import check_schema
 
@@ -34,6 +37,45 @@ def test_schema_of_every_kind_is_taken_as_it_is():
     assert check_schema(schema) == schema
 
 
+@pytest.mark.parametrize(
+    ("one", "value"),
+    [
+        ({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 3}, 2),
+        ({"type": "integer", "minimum": 1.5, "maximum": 2}, 2),
+        ({"type": ["integer", "number"], "exclusiveMinimum": 1, "exclusiveMaximum": 2}, 1.5),
+        ({"type": "integer", "minimum": -5, "maximum": -1, "multipleOf": 2.5}, -5),
+        ({"type": "number", "minimum": 0.3, "maximum": 0.3, "multipleOf": 0.1}, 0.3),
+        ({"minimum": 5, "maximum": 5}, 5),
+        ({"type": "string", "pattern": "^a{3}$", "minLength": 3, "maxLength": 3}, "aaa"),
+        ({"type": "string", "pattern": "b|^a{200}", "maxLength": 1}, "b"),
+        ({"enum": ["x", 3], "type": "integer"}, 3),
+        ({"items": {"enum": [1, 2]}, "uniqueItems": True, "minItems": 2}, [2, 1]),
+        ({"required": ["x"], "minProperties": 2, "maxProperties": 2}, {"x": 1, "y": 2}),
+        (
+            {"properties": {"x": {}}, "required": ["x"], "maxProperties": 1, "additionalProperties": False},
+            {"x": 1},
+        ),
+    ],
+)
+def test_schema_that_one_value_satisfies_is_taken(one, value):
+    schema = of(a=one | {"default": value})
+    assert check_schema(schema) == schema
+
+
+def test_bounds_are_refused_just_where_no_whole_number_is_between():
+    lower, upper = (None, 0, 0.5, 1), (None, 1, 1.5, 2)
+    for low, above, high, below, step in product(lower, lower, (0, 1, 1.5), upper, (1, 1.5)):
+        given = {"minimum": low, "exclusiveMinimum": above, "maximum": high, "exclusiveMaximum": below}
+        bounds = {keyword: bound for keyword, bound in given.items() if bound is not None}
+        one = {"type": "integer", "multipleOf": step, **bounds}
+        is_possible = any(fault_of_value("a", one, number) is None for number in range(-3, 3))
+        try:
+            is_taken = bool(check_schema(of(a=one)))
+        except InvalidParameters:
+            is_taken = False
+        assert is_taken == is_possible, one
+
+
 def test_empty_schema_takes_no_parameters():
     assert check_schema({}) == {}
 
@@ -54,6 +96,57 @@ def test_empty_schema_takes_no_parameters():
         (of(limit={"type": "string", "minLength": -1}), "The parameter limit has a wrong minLength: -1 is less than"),
         (of(limit={"minimum": "a"}), "The parameter limit has a wrong minimum"),
         (of(limit={"minimum": 5, "maximum": 1}), "has a minimum of 5 above its maximum of 1, so nothing lies between"),
+        (of(a={"exclusiveMinimum": 5, "maximum": 5}), "a has an exclusiveMinimum of 5 not below its maximum of 5, so"),
+        (
+            of(a={"minimum": 5, "exclusiveMaximum": 5}),
+            "a has a minimum of 5 not below its exclusiveMaximum of 5, so no",
+        ),
+        (of(a={"exclusiveMinimum": 6.5, "exclusiveMaximum": 5}), "a has an exclusiveMinimum of 6.5 not below its ex"),
+        (
+            of(a={"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
+            "a has no whole number between its exclusiveMinimum of 1 and its exclusiveMaximum of 2; change",
+        ),
+        (
+            of(a={"type": ["integer", "null"], "minimum": 0.1, "exclusiveMaximum": 5, "multipleOf": 2.5}),
+            "a has no whole number that is a multiple of 2.5 between its minimum of 0.1 and its exclusiveMaximum of 5;",
+        ),
+        (
+            of(a={"type": "number", "exclusiveMinimum": 0, "minimum": -1, "maximum": 0.2, "multipleOf": 0.3}),
+            "a has no number that is a multiple of 0.3 between its exclusiveMinimum of 0 and its maximum of 0.2",
+        ),
+        (
+            of(a={"pattern": "^[a-z]{5}", "maxLength": 4}),
+            "a pattern that takes 5 characters or more, above its maxLength",
+        ),
+        (of(a={"pattern": "^a{129}$"}), "takes 129 characters or more, above the 128 that a text with a pattern may"),
+        (
+            of(a={"pattern": "^a", "minLength": 129}),
+            "a has a minLength of 129, above the 128 that a text with a pattern",
+        ),
+        (
+            of(a={"items": {"enum": ["x", "y"]}, "uniqueItems": True, "minItems": 3}),
+            "a has a minItems of 3, above the 2 choices of its items, of which each may come once.",
+        ),
+        (
+            of(a={"required": ["x", "y"], "maxProperties": 1}),
+            "a requires 2 names, above its maxProperties of 1; change",
+        ),
+        (
+            of(a={"required": ["x"], "additionalProperties": False}),
+            'a requires "x", which it does not take; declare it',
+        ),
+        (
+            of(a={"properties": {"x": {}}, "minProperties": 2, "additionalProperties": False}),
+            "a has a minProperties of 2, but takes no more than 1 names.",
+        ),
+        (
+            of(a={"type": "integer", "enum": ["x", 1.5]}),
+            'The parameter a has an enum of which no choice fits: its first is "x", expected a whole number.',
+        ),
+        (of(a={"const": 3, "maximum": 2}), "The parameter a: its const is 3, expected"),
+        (of(a={"const": 3, "enum": [1, 2]}), "The parameter a: its const is 3, expected one of 1, 2."),
+        (of(a={"properties": {"x": {"type": "null", "const": 1}}}), 'a, in "x": its const is 1, expected null.'),
+        (of(a={"pattern": "("}), 'has the pattern "(" that cannot be read'),
         (of(a={"items": {"minLength": 2, "maxLength": 1}}), "The parameter a, in items, has a minLength of 2 above"),
         (of(limit={"enum": []}), "The parameter limit has an enum without choices"),
         (of(when={"type": "string", "format": "week"}), 'format "week", expected one of date, date-time'),

@@ -16,7 +16,7 @@ import pytest
 
 from tests.browser.conftest import free_port
 from tests.fixtures.requirements import missing
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 ROOT = Path(__file__).resolve().parents[2]
 HTTP = """
@@ -54,7 +54,7 @@ def proxy(bootstrapped, tmp_path_factory):
     if nginx is None:
         missing("nginx", "no nginx: put it on PATH (apt-get install nginx)")
     folder = tmp_path_factory.mktemp("proxy")
-    ports = [free_port() for _ in range(5)]
+    ports = five_ports()
     environment = {
         "PATH": os.environ["PATH"], "ROTA_DATA": str(folder / "data"), "ROTA_SUB_PATH": "/rota",
         "ROTA_TRUSTED_PROXY": "127.0.0.1", "ROTA_MIN_FREE_DISK_MB": "0",
@@ -74,6 +74,14 @@ def proxy(bootstrapped, tmp_path_factory):
         finally:
             server.terminate()
             service.terminate()
+
+
+def five_ports():
+    """No two the same, as one in two thousand times there would be: none is taken yet when the next is drawn."""
+    ports = set()
+    while len(ports) < 5:
+        ports.add(free_port())
+    return list(ports)
 
 
 def configuration(folder, service, plain, tls, blocked, stripped):
@@ -98,8 +106,8 @@ def configuration(folder, service, plain, tls, blocked, stripped):
 def answers(address, *processes):
     assert all(process.poll() is None for process in processes)
     try:
-        return visitor().open(f"{address}login/", timeout=5).status == 200
-    except urllib.error.URLError:
+        return visitor().open(f"{address}login/", timeout=DEADLINE_SECONDS).status == 200
+    except OSError:
         return False
 
 

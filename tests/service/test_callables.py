@@ -13,7 +13,7 @@ from jobs.api.tokens import make_token
 from jobs.service.clock import utc_now
 from tests.browser.conftest import free_port
 from tests.service.conftest import Home
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 SHOP = "tests.callables.shop"
 
@@ -28,7 +28,7 @@ class Api:
         self.headers["Cookie"] = browser.cookies.output(header="", attrs=[]).strip()
 
     def ask(self, method: str, path: str, **body: object) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)
         try:
             headers = self.headers | {"Content-Type": "application/json"}
             connection.request(method, path, json.dumps(body) if body else None, headers)

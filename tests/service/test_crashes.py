@@ -71,6 +71,7 @@ def test_ten_scripts_outlive_service_and_launcher(home: Home):
     service = home.start(cores=10)
     until(lambda: scripts.starts() == scripts.ids)
     launcher = launcher_of(service.pid)
+    os.kill(launcher, signal.SIGSTOP)  # else it may be gone with the service before it is killed
     home.kill(service)
     os.kill(launcher, signal.SIGKILL)
     home.start(cores=10)

@@ -114,9 +114,10 @@ def test_design_example_on_the_running_service(home: Home):
 
 
 def test_delayed_instance_is_not_early(at_work: Home):
-    due = utc_now() + timedelta(seconds=2)
+    now = utc_now()
+    due = now + timedelta(seconds=2)
     raw = {"name": "later", "kind": "command", "command": "true", "schedule_type": "once"}
-    job_id = actions.create_job({**raw, "start_date": due.isoformat()}, actor="ann", now=utc_now()).job_id
+    job_id = actions.create_job({**raw, "start_date": due.isoformat()}, actor="ann", now=now).job_id
     instance = until(lambda: models.Instance.objects.filter(job_id=job_id, status="success").first())
     assert instance.started_at >= due
     assert instance.logical_at == due

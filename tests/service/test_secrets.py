@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,8 @@ def test_value_is_where_the_job_is_and_nowhere_else(home: Home, tmp_path: Path):
     }
     assert json.loads(models.Attempt.objects.get().result) == {"token": "********"}
     home.end()
-    sqlite3.connect(home.folder / "db.sqlite3").execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(sqlite3.connect(home.folder / "db.sqlite3")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [file for file in home.folder.rglob("*") if file.is_file()]
     assert any(file.name == "spec.json" for file in files)
     assert [file for file in files if traces_in(file.read_bytes())] == []

@@ -17,6 +17,7 @@ from jobs.service.retention import Closing, Retention
 from jobs.service.sweep import Sweep
 from jobs.store import pruning
 from tests.store.test_pruning import NOW, make_job, ran
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -260,4 +261,4 @@ def test_thread_ends_when_it_is_told(data):
     one = Retention("node:atlas")
     one.open()
     one.close()
-    assert not one._thread.is_alive()
+    until(lambda: not one._thread.is_alive())  # close() waits some seconds at most

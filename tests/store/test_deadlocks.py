@@ -114,12 +114,14 @@ def test_bulk_change_and_run_of_a_workflow_meets_the_engine(bench, caplog, _roun
 
 def test_victim_of_a_deadlock_is_done_once_more(bench, caplog):
     jobs = [bench.job(), bench.job()]
-    both_hold_one = threading.Barrier(2)
+    both_hold_one, other_is_done = threading.Barrier(2), threading.Event()
     rounds: list[int] = []
 
     @once_more
     @transaction.atomic
     def rename(first: int, second: int, name: str) -> bool:
+        if len(rounds) == 2:  # else, on a busy machine, it could take the very row that the other was let go for
+            assert other_is_done.wait(DEADLINE_SECONDS)
         models.Job.objects.filter(pk=first).update(description=name)
         rounds.append(first)
         if len(rounds) <= 2:
@@ -127,7 +129,12 @@ def test_victim_of_a_deadlock_is_done_once_more(bench, caplog):
         models.Job.objects.filter(pk=second).update(description=name)
         return True
 
-    assert race(lambda: rename(*jobs, "there"), lambda: rename(*reversed(jobs), "back")) == 2
+    def renamed(*ids: int, name: str) -> bool:
+        done = rename(*ids, name)
+        other_is_done.set()
+        return done
+
+    assert race(lambda: renamed(*jobs, name="there"), lambda: renamed(*reversed(jobs), name="back")) == 2
     assert len(set(models.Job.objects.values_list("description", flat=True))) == 1
     (said,) = caplog.messages
     assert "done once more: deadlock detected" in said

@@ -7,6 +7,16 @@ from ninja import Schema
 from jobs.api.answers.moment import Moment
 
 
+class AbandonedThread(Schema):
+    instance_id: int
+    attempt: int
+    node_id: int
+    cores: list[int]
+    virtual_cores: int
+    memory_mb_allocated: int
+    abandoned_at: Moment | None
+
+
 class ResourcesAnswer(Schema):
     total_physical: int
     free_physical: int
@@ -16,6 +26,7 @@ class ResourcesAnswer(Schema):
     utilization_percent: float
     total_memory_mb: int
     used_memory_mb: int
+    abandoned: list[AbandonedThread]
 
 
 class NodeResources(ResourcesAnswer):

@@ -34,15 +34,16 @@ function show(cell) {
 }
 
 function told(cell) {
-  const { node, core, who, instance, since, asked, held, cores, kept } = cell.dataset;
+  const { node, core, who, instance, since, asked, held, cores, kept, abandoned } = cell.dataset;
   const { now, mean } = loadOf(node, core);
   const load = now === undefined ? "not measured from here" : `${percent(now)} now${mean === undefined ? "" : `, ${percent(mean)} over five minutes`}`;
   if (!who) return [strong(free(core, kept, cell.dataset.band)), list([["Load", load]])];
   const used = cores.split(" ").map((id) => loadOf(node, id).now);
   const known = used.every((one) => one !== undefined) && used.length;
   return [
-    strong(`${who} #${instance}`),
+    strong(`${who} #${instance}${abandoned ? ", an abandoned thread" : ""}`),
     list([
+      ...(abandoned ? [["Abandoned for", clock(abandoned)]] : []),
       ["Since", clock(since)],
       ["Asked", `${asked} core${asked === "1" ? "" : "s"}`],
       ["Holds", held],

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import io
+import json
 import locale
 import logging
 import multiprocessing
@@ -47,6 +48,14 @@ class Mute(Exception):
 class Trap(dict):
     def items(self):
         raise KeyboardInterrupt
+
+
+def token_of_the_call() -> str:
+    """As one finds it who looks for it: in a frame of the worker."""
+    frame = sys._getframe()
+    while "spec" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["spec"].token
 
 
 def ends(how: str, number: int = 0) -> object:
@@ -101,7 +110,8 @@ def ends(how: str, number: int = 0) -> object:
         case "traced":
             sys.settrace(lambda *_: 1 // 0)
         case "lies":
-            os.write(3, b'{"answer": ["rich"], "cpu_seconds": 0, "leaves": false}')
+            lie = {"of": token_of_the_call(), "answer": ["rich"], "cpu_seconds": 0, "leaves": False}
+            os.write(3, json.dumps(lie).encode())
         case "chatter":
             for fd in range(3, 32):
                 with contextlib.suppress(OSError):

@@ -1,0 +1,42 @@
+"""The attempts that hold cores and memory, as cards, cells and rows are made of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from jobs.holding import that_hold
+from jobs.models import Attempt, Node
+
+MOST_READ = 2000
+
+Held = dict[str, Any]  # an attempt that holds something, as `read_held` reads it
+
+_FIELDS = (
+    "instance_id", "number", "token", "status", "node_id", "node__name", "cores", "virtual_cores", "memory_mb",
+    "created_at", "started_at", "abandoned_at", "instance__job_id", "instance__job__name",
+    "instance__job__timeout_seconds", "instance__job__usual_seconds", "instance__cancel_requested_at",
+)  # fmt: skip
+
+
+def read_held(nodes: Iterable[Node], only: Node | None = None) -> list[Held]:
+    """Of all of `nodes` or of one, oldest first, abandoned threads last. Columns only: a script may have a megabyte."""
+    attempts = Attempt.objects.filter(node=only) if only else Attempt.objects.all()
+    return that_hold(attempts.order_by("id").values(*_FIELDS), nodes, MOST_READ)
+
+
+def is_abandoned(attempt: Held) -> bool:
+    """Whether its instance has ended without its thread."""
+    return bool(attempt["status"] == "ended")
+
+
+def running_among(attempts: Iterable[Held]) -> list[Held]:
+    return [attempt for attempt in attempts if not is_abandoned(attempt)]
+
+
+def by_node(attempts: Iterable[Held]) -> dict[int, list[Held]]:
+    on_node: dict[int, list[Held]] = defaultdict(list)
+    for attempt in attempts:
+        on_node[attempt["node_id"]].append(attempt)
+    return on_node
