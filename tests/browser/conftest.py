@@ -33,6 +33,8 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobil
 
 # In place of the socket of a page: says that all is well, and what a test has it tell.
 TOLD_BY_HAND = """window.WebSocket = class extends EventTarget {
+    static OPEN = 1;
+    readyState = 1;
     constructor() { super(); window.socket = this; setInterval(() => this.tell({kind: "tick"}), 1000); }
     tell(frame) { this.onmessage?.({data: JSON.stringify(frame)}); }
     send() {}

@@ -52,7 +52,7 @@ def status(page, word):
 def test_user_signs_in_and_out(service, screen):
     # Not of the hashers of these tests: the service has others.
     secret = PBKDF2PasswordHasher().encode("of green gables", "salt", 1000)
-    with signed_in_at(service, screen, expected=("403",)):
+    with signed_in_at(service, screen, expected=("WebSocket", "403")):
         get_user_model().objects.update_or_create(username="ann", defaults={"password": secret})
         screen.context.clear_cookies()
         screen.goto(service.address)

@@ -46,7 +46,7 @@ def test_submitted_script_is_watched_to_its_end(service, signed_in):
 
 def test_cancel_button_leaves_no_process(service, signed_in):
     page, gate = signed_in, service.home.folder / "let go"
-    number = service.submit(STUBBORN.format(gate=str(gate)), kill_grace_seconds=300)
+    number = service.submit(STUBBORN.format(gate=str(gate)), kill_grace_seconds=60)
     page.goto(f"{service.address}/instances/{number}/")
     output(page, "stubborn")
     page.get_by_role("button", name="Cancel").click()
