@@ -10,6 +10,8 @@ from jobs.core.states import OutcomeKind
 from jobs.embedded.attempts import Attempt, Report, failed, succeeded
 from jobs.embedded.cancellation import give_token
 
+STOP_SECONDS = 1.0  # a job that blocks the loop is not waited for longer
+
 
 class Coroutines:
     """`loop`: the program's, which it keeps running; None: one of our own, from the first async job on."""
@@ -18,7 +20,7 @@ class Coroutines:
         self._thread: threading.Thread | None = None
         if loop is None:
             loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=loop.run_forever, name="rota-loop", daemon=True)
+            self._thread = threading.Thread(target=_run, args=(loop,), name="rota-loop", daemon=True)
             self._thread.start()
         self._loop = loop
         self._tasks: dict[str, asyncio.Task[Report]] = {}  # of the loop's thread only
@@ -32,9 +34,7 @@ class Coroutines:
     def close(self) -> None:
         if self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(timeout=1)  # a job that blocks the loop is not waited for
-            if not self._thread.is_alive():
-                self._loop.close()
+            self._thread.join(STOP_SECONDS)
 
     def _begin(self, attempt: Attempt, report: Callable[[Attempt, Report], None]) -> None:
         task = self._loop.create_task(_attempted(attempt))
@@ -50,6 +50,14 @@ class Coroutines:
         """Told by the task: one that is cancelled before its first step runs no line of its own."""
         del self._tasks[attempt.token]
         report(attempt, _cancelled(attempt) if task.cancelled() else task.result())
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Closed by its own thread: whoever stops it may not wait for it to the end."""
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
 
 
 async def _attempted(attempt: Attempt) -> Report:

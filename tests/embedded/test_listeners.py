@@ -2,7 +2,7 @@
 
 import threading
 
-from jobs.embedded import BlockingJob, Status
+from jobs.embedded import BlockingJob, Status, lifecycle
 from tests.embedded.schedulers import WAIT, Fails, nothing
 from tests.waiting import until
 
@@ -96,7 +96,8 @@ def test_one_that_was_removed_is_not_told(scheduler):
     assert events == []
 
 
-def test_stop_tells_what_there_is_left(scheduler):
+def test_stop_tells_what_there_is_left(scheduler, monkeypatch):
+    monkeypatch.setattr(lifecycle, "GRACE_SECONDS", WAIT)  # a listener's thread may be kept from running for a moment
     events = []
     scheduler.add_listener(events.append)
     handles = [scheduler.submit(BlockingJob(nothing), delay_seconds=9) for _ in range(100)]

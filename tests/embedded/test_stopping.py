@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from jobs.embedded import BlockingJob, CpuBoundJob, Scheduler, Status
+from jobs.embedded import AsyncJob, BlockingJob, CpuBoundJob, Scheduler, Status, coroutines, lifecycle
 from tests.embedded.schedulers import WAIT, Fails, nothing, sleep_for_ever
 from tests.waiting import until
 
@@ -41,6 +41,23 @@ def test_stop_does_not_hang_on_a_thread(scheduler, gate):
     gate.wait_entered()
     assert scheduler.stop(cancel=True)
     assert (handle.status, handle.abandoned) == (Status.CANCELLED, True)
+
+
+def test_a_loop_that_is_not_waited_for_is_closed_by_its_thread(scheduler, gate, monkeypatch):
+    """It was left open, and Python warned of that whenever it happened to be collected."""
+    monkeypatch.setattr(coroutines, "STOP_SECONDS", 0)
+    monkeypatch.setattr(lifecycle, "GRACE_SECONDS", 0)
+
+    async def block():
+        gate()
+
+    scheduler.submit(AsyncJob(block))
+    gate.wait_entered()
+    assert not scheduler.stop(deadline_seconds=0.01)
+    loop = scheduler._executors["async"]._loop
+    assert not loop.is_closed()
+    gate.opened.set()
+    until(loop.is_closed)
 
 
 def test_stop_gives_up_at_its_deadline(scheduler, gate):

@@ -34,7 +34,8 @@ class Gate:
 def timetable(scheduler: Scheduler, clock: HandClock) -> None:
     ran: list[str] = []
     for name, seconds in (("third", 30), ("first", 10), ("fourth", 30), ("never", 15), ("second", 20)):
-        scheduler.submit(BlockingJob(ran.append, (name,), name=name), delay_seconds=seconds)
+        job = BlockingJob(ran.append, (name,), name=name, tags=("one at a time",))
+        scheduler.submit(job, delay_seconds=seconds)
     print("  cancel never:", scheduler.cancel(scheduler.jobs(name="never")[0]))
     for _ in range(3):
         clock.advance(10)
@@ -112,7 +113,7 @@ def calendar(scheduler: Scheduler) -> None:
 
 def main() -> None:
     clock = HandClock()
-    with Scheduler(clock=clock, order="fifo") as scheduler:
+    with Scheduler(clock=clock, order="fifo", limits={"one at a time": 1}) as scheduler:
         print("by moment, then by turn")
         timetable(scheduler, clock)
         print("fixed rate")
