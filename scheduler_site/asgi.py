@@ -12,6 +12,7 @@ from django.core.asgi import get_asgi_application
 from servestatic import ServeStaticASGI
 
 from scheduler_site.content_security import POLICY
+from scheduler_site.database_answers import SocketDatabaseAnswers
 from scheduler_site.proxy import BehindProxy
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_site.settings")
@@ -43,7 +44,7 @@ by_protocol = ProtocolTypeRouter(
     {
         "http": with_static_files,
         "websocket": AllowedHostsOriginValidator(
-            SameOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+            SameOriginValidator(SocketDatabaseAnswers(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))))
         ),
     }
 )

@@ -5,6 +5,8 @@ page is about is deleted while it is read.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.core.exceptions import ObjectDoesNotExist
@@ -38,3 +40,17 @@ class DatabaseAnswers:
             return None
         log.error("%s %s: the database could not do it: %s", request.method, request.path, error)
         return render(request, "503.html", status=503)
+
+
+class SocketDatabaseAnswers:
+    """The same of a socket: who opens it, the database does not tell. It is refused, and its page comes again."""
+
+    def __init__(self, application: Callable[..., Awaitable[None]]) -> None:
+        self.application = application
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        try:
+            await self.application(scope, receive, send)
+        except OperationalError as error:
+            log.error("%s: the database could not do it: %s", scope["path"], error)
+            await send({"type": "websocket.close", "code": 1013})  # try again later

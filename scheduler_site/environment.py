@@ -209,7 +209,8 @@ def database_url(name: str, default: Path) -> dict[str, object]:
         return sqlite_database(str(database["NAME"]))
     # Each request has a thread of its own, so a connection that is kept by its thread would never be used again.
     options = {**dict(parse_qsl(parts.query)), "pool": POOL}
-    return {**database, "OPTIONS": options}
+    # And one that the server has cut since then, as by its restart, is not given to another.
+    return {**database, "OPTIONS": options, "CONN_HEALTH_CHECKS": True}
 
 
 def sqlite_database(file: str) -> dict[str, object]:

@@ -133,9 +133,9 @@ class Relay:
     async def _careful_turn(self) -> float | None:
         try:
             return await self.turn()
-        except DatabaseError:
-            logger.exception("the pages are not up to date: the database cannot be read; trying again each second")
-            await self._on_thread(connection.close)
+        except DatabaseError as error:
+            logger.error("the pages are not up to date: the database cannot be read, again in a second: %s", error)
+            await self._on_thread(close_connection)
         except Exception:  # one reader's fault must not end the live view of all others
             logger.exception("a part of the pages cannot be read")
         return PAUSE_AFTER_ERROR_SECONDS
@@ -165,6 +165,11 @@ class Relay:
                 loop.call_soon_threadsafe(self.committed)
 
         return wake_up
+
+
+def close_connection() -> None:
+    """That of the thread that calls this: `connection.close` is that of the thread which has read the name."""
+    connection.close()
 
 
 _relays: WeakKeyDictionary[asyncio.AbstractEventLoop, Relay] = WeakKeyDictionary()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jobs.holding import that_hold
@@ -33,6 +34,28 @@ def is_abandoned(attempt: Held) -> bool:
 
 def running_among(attempts: Iterable[Held]) -> list[Held]:
     return [attempt for attempt in attempts if not is_abandoned(attempt)]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What some of them hold together, and how many they are: `running`, and `abandoned` threads."""
+
+    cores: int
+    virtual: int
+    memory_mb: int
+    running: int
+    abandoned: int
+
+
+def sum_of(attempts: Sequence[Held]) -> Sum:
+    running = len(running_among(attempts))
+    return Sum(
+        cores=sum(len(attempt["cores"]) for attempt in attempts),
+        virtual=sum(attempt["virtual_cores"] for attempt in attempts),
+        memory_mb=sum(attempt["memory_mb"] for attempt in attempts),
+        running=running,
+        abandoned=len(attempts) - running,
+    )
 
 
 def by_node(attempts: Iterable[Held]) -> dict[int, list[Held]]:

@@ -11,9 +11,9 @@ from django.conf import settings
 from dashboard.presentation import amounts
 from dashboard.presentation.beat import starts_late
 from dashboard.presentation.facts import Fact
-from dashboard.presentation.held import Held, by_node, read_held, running_among
+from dashboard.presentation.held import Held, by_node, read_held, sum_of
 from dashboard.presentation.looks import Look
-from dashboard.presentation.nodes import card, cell_regions
+from dashboard.presentation.nodes import card, cell_regions, seen_at
 from dashboard.presentation.rows import Gone, Regions, Row
 from dashboard.presentation.running import running_regions
 from jobs.execution import keeping
@@ -122,23 +122,22 @@ def read_node(node_id: int, now: datetime) -> Regions:
 
 
 def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime) -> NodeRow:
-    state, running = state_of(node, now), len(running_among(attempts))
-    cores = sum(len(attempt["cores"]) for attempt in attempts)
+    held = sum_of(attempts)
     return NodeRow(
         id=node.pk,
         name=node.name,
-        look=STATES[state],
-        seen_at=node.stopped_at if state == "stopped" else node.heartbeat_at,
+        look=STATES[state_of(node, now)],
+        seen_at=seen_at(node),
         drained_at=node.drained_at,
         admission_stopped=node.admission_stopped,
         cores=len(node.cores),
-        cores_used=cores,
+        cores_used=held.cores,
         slots=slots_of(node),
-        slots_used=cores + sum(attempt["virtual_cores"] for attempt in attempts),
+        slots_used=held.cores + held.virtual,
         memory_mb=node.memory_mb,
-        memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
-        running=running,
-        abandoned=len(attempts) - running,
+        memory_used_mb=held.memory_mb,
+        running=held.running,
+        abandoned=held.abandoned,
         lag="" if lag is None else amounts.duration(lag),
         version=node.version,
         notices=len(node.notices),
@@ -146,18 +145,17 @@ def _row(node: Node, attempts: Sequence[Held], lag: float | None, now: datetime)
 
 
 def _head(node: Node, attempts: Sequence[Held], now: datetime) -> NodeHead:
-    state, running = state_of(node, now), len(running_among(attempts))
-    seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
+    state, held = state_of(node, now), sum_of(attempts)
     return NodeHead(
         id=node.pk,
         name=node.name,
         look=STATES[state],
-        seen_at=None if state == "live" else seen_at,
+        seen_at=None if state == "live" else seen_at(node),
         drained_at=node.drained_at,
         drained_by=node.drained_by,
         admission_stopped=node.admission_stopped,
-        running=running,
-        abandoned=len(attempts) - running,
+        running=held.running,
+        abandoned=held.abandoned,
     )
 
 

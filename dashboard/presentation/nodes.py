@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.presentation import amounts
-from dashboard.presentation.held import Held, by_node, is_abandoned, read_held, running_among
+from dashboard.presentation.held import Held, by_node, is_abandoned, read_held, sum_of
 from dashboard.presentation.rows import More, Regions, Row
 from dashboard.presentation.running import running_regions
 from jobs.models import Node
@@ -51,20 +51,12 @@ class CoreCell:
     holder: Holder | None
     kept_for: int | None = None
 
-    @property
-    def shown_kept_for(self) -> str:
-        return str(self.kept_for)
-
 
 @dataclass(frozen=True, slots=True)
 class VirtualCell:
     number: int
     holder: Holder | None
     kept_for: int | None = None
-
-    @property
-    def shown_kept_for(self) -> str:
-        return str(self.kept_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +128,20 @@ def cell_regions(node: Node, attempts: Sequence[Held], size: str) -> dict[str, S
 
 
 def card(node: Node, attempts: Sequence[Held], now: datetime, size: str) -> NodeCard:
-    state = state_of(node, now)
-    seen_at = node.stopped_at if state == "stopped" else node.heartbeat_at
+    state, held = state_of(node, now), sum_of(attempts)
     return NodeCard(
         id=node.pk,
         uuid=str(node.uuid),
         name=node.name,
         state=state,
-        seen_at=None if state == "live" else seen_at,
+        seen_at=None if state == "live" else seen_at(node),
         cores=len(node.cores),
-        cores_used=sum(len(attempt["cores"]) for attempt in attempts),
-        instances=len(running_among(attempts)),
+        cores_used=held.cores,
+        instances=held.running,
         virtual=slots_of(node) - len(node.cores),
-        virtual_used=sum(attempt["virtual_cores"] for attempt in attempts),
+        virtual_used=held.virtual,
         memory_mb=node.memory_mb,
-        memory_used_mb=sum(attempt["memory_mb"] for attempt in attempts),
+        memory_used_mb=held.memory_mb,
         overcommit=node.overcommit,
         admission_stopped=node.admission_stopped,
         drained_at=node.drained_at,
@@ -158,6 +149,11 @@ def card(node: Node, attempts: Sequence[Held], now: datetime, size: str) -> Node
         notices=tuple(node.notices),
         size=size,
     )
+
+
+def seen_at(node: Node) -> datetime | None:
+    """Its last sign of life, None before the first."""
+    return node.stopped_at or node.heartbeat_at
 
 
 def core_cells(node: Node, attempts: Iterable[Held]) -> list[Row]:

@@ -66,7 +66,7 @@ def search(request: HttpRequest, instance_id: int) -> HttpResponse:
         words = request.GET.get("words", "")
         found = logsearch.search(place.path, words, stream) if place else logsearch.Found([], more=False)
     except logsearch.EmptySearchError as refusal:
-        return JsonResponse({"error": str(refusal)}, status=400)
+        return JsonResponse({"error": f"{refusal}."}, status=400)
     return JsonResponse({"lines": [match.line for match in found.matches], "more": found.more})
 
 

@@ -119,4 +119,4 @@ def _equipment(told: Equipment) -> dict[str, Any]:
         }
         for one in told.environments
     ]
-    return {"pythons": [*told.pythons], "environments": environments, "equipment_told_at": iso(told.told_at)}
+    return {"pythons": [*told.pythons] or None, "environments": environments, "equipment_told_at": iso(told.told_at)}

@@ -101,6 +101,8 @@ class MemoryStore:
         born: list[Instance] = []
         for decision in sorted(decisions, key=_turn):
             if isinstance(decision, Finish | Dismiss | Queue | Start):
+                if isinstance(decision, Start) and decision.instance_id in instances:
+                    continue
                 if not guarded[type(decision)](decision):  # type: ignore[operator]  # each its own kind
                     instances.add(decision.instance_id)
             elif isinstance(decision, Fire):

@@ -16,6 +16,7 @@ class Committed:
     """What became of the decisions.
 
     `refused_*`: ids whose guarded move found zero rows, because somebody else was first: an answer, not an error.
+    Nothing is started of which a move was refused: the engine forgets it, and would not know that it runs.
     `born`: the instances that fires made, to be told to the engine as seen.
     """
 

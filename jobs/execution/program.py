@@ -112,10 +112,13 @@ def likely_form(path: str) -> str:
 
 
 def is_archive(path: str) -> bool:
+    """StartError if it is one that Python itself could not read."""
     try:
         zipimport.zipimporter(path)
     except zipimport.ZipImportError:
         return False
+    except (EOFError, ValueError) as error:  # its directory is cut off, or names files in no encoding
+        raise StartError(path, f"is a damaged zip archive ({error}); make it anew") from error
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -19,10 +20,18 @@ QUIET = {
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
+class LogFile(RotatingFileHandler):
+    """On a full disk a line is let go; standard error has what matters of it, and need not have a traceback of each."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 def open_log(folder: Path) -> None:
     """Write from INFO on to `service.log` in `folder`, and from WARNING on to standard error."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = RotatingFileHandler(folder / "service.log", maxBytes=MOST_BYTES, backupCount=OLD_FILES, encoding="utf-8")
+    file = LogFile(folder / "service.log", maxBytes=MOST_BYTES, backupCount=OLD_FILES, encoding="utf-8")
     console = logging.StreamHandler()
     console.setLevel(logging.WARNING)
     root = logging.getLogger()

@@ -34,7 +34,7 @@ from jobs.service.mailbox import Mailbox
 from jobs.service.notices import Notices
 from jobs.service.passes import Passed, run_pass
 from jobs.service.preparing import Preparing
-from jobs.service.recovery import recover
+from jobs.service.recovery import ask_again, recover
 from jobs.service.retiming import mend
 from jobs.sqlite.lock import mark_engine_thread
 from jobs.store.orm import OrmStore
@@ -45,6 +45,7 @@ __all__ = ["EngineLoop", "utc_now"]
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 10.0
+ASK_AGAIN_SECONDS = 60.0  # for attempts of which cannot be seen what became of them
 LOOK_SECONDS = 1.0
 REST_AFTER_FAULT_SECONDS = 1.0
 
@@ -96,6 +97,8 @@ class EngineLoop(threading.Thread):
         self._follower: Follower
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
+        self._unseen: list[str] = []
+        self._ask_again = Every(ASK_AGAIN_SECONDS)
         self._wake_at: datetime | None = None
 
     def stop(self) -> None:
@@ -219,6 +222,19 @@ class EngineLoop(threading.Thread):
         self._on_beat()
         if self._gate.look_at_disk(now):
             self._mailbox.put(AdmissionChanged(self._gate.stopped))
+        if self._unseen and self._ask_again.is_due():
+            self._ask_for_unseen()
+
+    def _ask_for_unseen(self) -> None:
+        """A disk that was full or silent as the service began may not be so any more."""
+        recovered = ask_again(self._executor, self._unseen, self._clocks.wall)
+        self._unseen = recovered.unseen
+        self._in_hand.update(recovered.adopted)
+        self._launch(launches(recovered.launch))
+        for told in recovered.inputs:
+            self._mailbox.put(told)
+        for ref in recovered.stop:
+            self._executor.cancel(ref)
 
     def _executor_answers(self) -> bool:
         """Whether it took what it was asked at the last beat. With one that hangs a node must not look well.
@@ -260,6 +276,7 @@ class EngineLoop(threading.Thread):
             abandoned=self._abandoned,
         )
         self._in_hand.update(recovered.adopted)
+        self._unseen = recovered.unseen
         now = self._clocks.wall()
         self._gate.look_at_disk(now)
         self._launch(launches(recovered.launch))  # before anything can ask them to stop

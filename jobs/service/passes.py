@@ -97,9 +97,15 @@ def _commit(store: Store, plan: Plan, now: datetime) -> Committed:
         return _commit_all(store, plan.decisions, now)
     except (IntegrityError, DataError) as error:
         log.warning("a group of %d decisions was refused, trying them one by one: %s", len(plan.decisions), error)
-    parts = [_commit_one(store, decision, now) for decision in plan.decisions]
+    parts: list[Committed] = []
+    refused: set[int] = set()
+    for decision in plan.decisions:
+        if isinstance(decision, Start) and decision.instance_id in refused:
+            continue
+        parts.append(_commit_one(store, decision, now))
+        refused |= parts[-1].refused_instances
     return Committed(
-        frozenset().union(*(part.refused_instances for part in parts)),
+        frozenset(refused),
         frozenset().union(*(part.refused_schedules for part in parts)),
         tuple(instance for part in parts for instance in part.born),
     )

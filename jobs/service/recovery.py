@@ -23,12 +23,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Recovered:
-    """What the first pass is told; then the tokens of attempts that never ran, to be launched; then whom to stop."""
+    """What the first pass is told; then the tokens of attempts that never ran, to be launched; then whom to stop.
+    `unseen`: tokens of those of which could not be found out what became of them.
+    """
 
     inputs: list[Input] = field(default_factory=list)
     launch: list[str] = field(default_factory=list)
     stop: list[AttemptRef] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
 
 
 def recover(
@@ -60,6 +63,15 @@ def recover(
     return recovered
 
 
+def ask_again(executor: LocalExecutor, unseen: Collection[str], now: Callable[[], datetime]) -> Recovered:
+    """The same of attempts that could not be seen: the engine has taken them back already."""
+    recovered = Recovered()
+    rows = models.Attempt.objects.filter(token__in=unseen).exclude(status=AttemptStatus.ENDED).order_by("pk")
+    for attempt in rows.select_related("instance__job"):
+        _ask(executor, attempt, recovered, now())
+    return recovered
+
+
 def _run(attempt: models.Attempt) -> Run:
     allocation = Allocation(tuple(attempt.cores), attempt.virtual_cores, attempt.memory_mb)
     return Run(attempt.token, attempt.number, allocation, attempt.started_at or attempt.created_at)
@@ -79,10 +91,12 @@ def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered,
     try:
         found = executor.recover(ref)
     except (ForeignHolderError, OSError) as error:
-        # What cannot be seen may still run: it keeps its cores, and the next start asks again.
+        # What cannot be seen may still run: it keeps its cores, and is asked for again.
+        recovered.unseen.append(attempt.token)
         log.error("attempt %s of instance %s is left as it is: %s", attempt.number, attempt.instance_id, error)
         return
     except Exception:  # one attempt must never stop the node
+        recovered.unseen.append(attempt.token)
         log.exception("attempt %s of instance %s is left as it is", attempt.number, attempt.instance_id)
         return
     log.info("attempt %s of instance %s: %s", attempt.number, attempt.instance_id, found.kind)

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -77,29 +78,29 @@ def beat(node_id: int, now: datetime) -> None:
     Node.objects.filter(pk=node_id).update(heartbeat_at=now)
 
 
-@transaction.atomic
 def stop_admission(node: Node, sentence: str, now: datetime) -> None:
     """Write why nothing new starts here; empty when it does again."""
-    Node.objects.filter(pk=node.pk).update(admission_stopped=sentence)
-    data = {"node": node.pk, "admission_stopped": sentence}
-    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data=data)])
+    _change(node, now, {"admission_stopped": sentence})
 
 
-@transaction.atomic
 def keep_cores(node: Node, instance_id: int | None, now: datetime) -> None:
     """Write for which big instance this node keeps its free cores, None for no one."""
-    Node.objects.filter(pk=node.pk).update(kept_for=instance_id)
-    data = {"node": node.pk, "kept_for": instance_id}
-    record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data=data)])
+    _change(node, now, {"kept_for": instance_id})
 
 
 @transaction.atomic
 def tell_abandoned(node: Node, tokens: Iterable[str], now: datetime) -> None:
     """Write which attempts hold what they were given though they have ended: their threads run on."""
     told = sorted(tokens)
-    Node.objects.filter(pk=node.pk).update(abandoned=told)
     instances = Attempt.objects.filter(token__in=told).order_by("instance_id").values_list("instance_id", flat=True)
-    data = {"node": node.pk, "abandoned": list(instances)}
+    _change(node, now, {"abandoned": told}, {"abandoned": list(instances)})
+
+
+@transaction.atomic
+def _change(node: Node, now: datetime, fields: dict[str, Any], told: dict[str, Any] | None = None) -> None:
+    """Write these of its row, and tell of them as they are or as `told`."""
+    Node.objects.filter(pk=node.pk).update(**fields)
+    data = {"node": node.pk, **(fields if told is None else told)}
     record([NewEvent(now, "node.changed", actor=f"node:{node.name}", data=data)])
 
 

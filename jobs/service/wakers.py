@@ -49,7 +49,7 @@ class DatagramWaker:
 
     def close(self) -> None:
         self._closing = True
-        wake.send_datagram(self._data_dir)
+        self._socket.shutdown(socket.SHUT_RD)  # ends its wait, whatever has become of the file
         self._thread.join()
         self._socket.close()
         (self._data_dir / wake.SOCKET_NAME).unlink(missing_ok=True)

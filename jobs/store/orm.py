@@ -60,13 +60,16 @@ class OrmStore:
             unarmed = fires.rearm(_of(decisions, Rearm))
             told += fired.events + fires.flag(_of(decisions, Flag), at, self.actor)
             unqueued, queued = queueing.queue(_of(decisions, Queue), at, self.actor)
-            unstarted, started = attempts.start(_of(decisions, Start), at, self.node_id, self.actor)
+            refused = ended | undismissed | unqueued
+            # As one that another node was first to queue: its engine forgets it, and it would run here for ever.
+            starts = [start for start in _of(decisions, Start) if start.instance_id not in refused]
+            unstarted, started = attempts.start(starts, at, self.node_id, self.actor)
             told += queued + started
             told += attempts.begin(_of(decisions, Begin), at, self.actor)
             told += queueing.wait(_of(decisions, Wait), at, self.actor)
             events.record(told)
         return Committed(
-            refused_instances=frozenset(ended | undismissed | unqueued | unstarted),
+            refused_instances=frozenset(refused | unstarted),
             refused_schedules=frozenset(fired.refused | unarmed),
             born=tuple(fired.born),
         )

@@ -5,6 +5,7 @@ from django.utils import timezone
 from jobs.actions.bodies import MASK
 from jobs.models import Dependency, Event, Instance, Job, Schedule
 from tests.actions.places import HOURLY, make_instance, make_job
+from tests.dashboard.places import hourly
 
 pytestmark = pytest.mark.django_db
 LIST, ADD = "/admin/jobs/job/", "/admin/jobs/job/add/"
@@ -81,7 +82,8 @@ def test_form_that_is_saved_as_it_is_changes_nothing(admin_client):
 
 
 def test_edit_keeps_what_it_leaves_alone(admin_client):
-    job = make_job(now=timezone.now(), environment={"TOKEN": "s3cr3t"}, **HOURLY)
+    now = timezone.now()
+    job = make_job(now=now, environment={"TOKEN": "s3cr3t"}, **hourly(now))
     page = admin_client.get(f"{LIST}{job.pk}/change/")
     assert "s3cr3t" not in page.content.decode()
     admin_client.post(f"{LIST}{job.pk}/change/", texts_of(page, timeout_seconds="", environment=f"TOKEN={MASK}\nB=2"))
@@ -107,7 +109,8 @@ def test_name_taken_in_the_same_moment_is_told(admin_client, monkeypatch):
 
 
 def test_bulk_pause_and_resume_do_as_the_single_ones(admin_client):
-    jobs = [make_job(f"job {n}", now=timezone.now(), **HOURLY) for n in range(2)]
+    now = timezone.now()
+    jobs = [make_job(f"job {n}", now=now, **hourly(now)) for n in range(2)]
     assert messages(change(admin_client, *jobs, state="pause")) == ["2 jobs paused."]
     assert messages(change(admin_client, *jobs, state="pause")) == ["0 jobs paused."]
     assert not Schedule.objects.filter(next_at__isnull=False).exists()

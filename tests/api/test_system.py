@@ -68,7 +68,14 @@ def test_health_tells_what_each_node_has(api):
     (environment,) = alpha["environments"]
     assert environment | {"environment": "0123456789abcdef", "packages": "pandas<3", "in_use": False} == environment
     assert alpha["equipment_told_at"]
-    assert (beta["pythons"], beta["environments"], beta["equipment_told_at"]) == ([], [], None)
+    assert (beta["pythons"], beta["environments"], beta["equipment_told_at"]) == (None, [], None)
+
+
+def test_pythons_that_were_not_looked_for_are_unknown_not_none(api):
+    told_by(node("alpha"))
+    (alpha,) = api.get("system/health").json()["nodes"]
+    assert alpha["equipment_told_at"]
+    assert alpha["pythons"] is None
 
 
 def test_resources_without_nodes_are_zero(api):

@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import pytest
@@ -31,6 +30,23 @@ from tests.service.conftest import ROOT, Home
 from tests.waiting import until
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+
+# In place of the socket of a page: says that all is well, and what a test has it tell.
+TOLD_BY_HAND = """window.WebSocket = class extends EventTarget {
+    static OPEN = 1;
+    readyState = 1;
+    constructor() { super(); window.socket = this; setInterval(() => this.tell({kind: "tick"}), 1000); }
+    tell(frame) { this.onmessage?.({data: JSON.stringify(frame)}); }
+    send() {}
+    close() {}
+}"""
+
+# What the page fetches at addresses with this part waits, however long, until `held[n]()` has it go on.
+HELD = """part => {
+    const real = window.fetch, held = window.held = [];
+    window.fetch = (address, options) => !String(address).includes(part) ? real(address, options)
+        : new Promise(answer => held.push(() => answer(real(address, {...options, signal: null}))));
+}"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,10 @@ class Service:
             actions.cancel_instance(instance_id, actor="test", now=now)
         until(lambda: set(self.home.statuses().values()) <= TERMINAL)
         for job_id in Job.objects.values_list("pk", flat=True):
-            actions.delete_job(job_id, actor="test", now=now, release=True)
+            with suppress(actions.NotFound):  # a test asked for its deletion, and now it went
+                # With what lives: its schedule may have fired since.
+                actions.delete_job(job_id, actor="test", now=now, cancel_live=True, release=True)
+        until(lambda: not Job.objects.exists())
         for limit_id in Limit.objects.values_list("pk", flat=True):
             actions.delete_limit(limit_id, actor="test", now=now)
         for secret_id in Secret.objects.values_list("pk", flat=True):
@@ -200,12 +219,22 @@ def signed_in_at(service: Service, page: Any, expected: tuple[str, ...] = ("WebS
     assert [error for error in errors if not any(word in error for word in expected)] == []
 
 
+@contextmanager
+def leaving(page: Page) -> Iterator[None]:
+    """The block makes the browser go to a page, be it this one anew; here it ends when that one is there, scripts run.
+
+    Keys do not wait for that as a click does, and what the socket brings may be on the old page as well as on the new.
+    """
+    with page.expect_navigation():
+        yield
+
+
 def answers(service: Service) -> bool:
     assert service.process.poll() is None, service.home.output()
     try:
-        with urllib.request.urlopen(f"{service.address}/login/", timeout=5) as response:  # noqa: S310 - our own
+        with urllib.request.urlopen(f"{service.address}/login/", timeout=30) as response:  # noqa: S310 - our own
             return response.status == 200
-    except (URLError, TimeoutError):
+    except OSError:
         return False
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.template.loader import render_to_string
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from dashboard import operations
 from jobs import actions
@@ -57,7 +57,7 @@ PAGES = {
     "secrets": "/secrets/",
     "secret": "/secrets/new/",
     "forecast": "/forecast/",
-    "what if": "/forecast/?window=hours&job=nightly&cores=2",
+    "what if": "/forecast/?job=nightly&cores=2",
     "operation": "/instances/operations/{operation}/",
     "admin": "/admin/",
     "admin jobs": "/admin/jobs/job/",
@@ -122,8 +122,13 @@ def page(context: BrowserContext, complaints: list[str]) -> Iterator[Page]:
     with context.new_page() as page:
         page.set_viewport_size(DESKTOP)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        page.on("console", lambda line: complaints.append(line.text) if is_complaint(line) else None)
         yield page
+
+
+def is_complaint(line: ConsoleMessage) -> bool:
+    """A socket that is slow to open, on a busy machine, is given up and opened anew."""
+    return line.type in ("error", "warning") and "WebSocket" not in line.text
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -147,7 +152,7 @@ def test_page_apart_is_open_to_all(scene, page, template):
 @pytest.mark.parametrize(("place", "word"), [("/jobs/", "Pause…"), ("/instances/", "Retry…")])
 def test_question_before_many_is_open_to_all(scene, page, place, word):
     page.goto(scene.service.address + place)
-    page.check("[data-pick-all] input")
+    page.locator("[data-pick-all] input").click()  # not check(): a row that comes meanwhile is not ticked
     page.get_by_role("button", name=word).click()
     page.locator(".message h1, main form h1").wait_for()
     assert faults(page) == {}

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import actions
 from jobs.models import Instance, Job
 from tests.api.site import site
-from tests.browser.conftest import PHONE, signed_in_at
+from tests.browser.conftest import PHONE, leaving, signed_in_at
 from tests.fixtures.chromium import opened
 from tests.waiting import until
 
@@ -32,7 +32,8 @@ def operator(service, screen):
 
 
 def press(page, word, within="main"):
-    page.locator(within).get_by_role("button", name=word).first.click()
+    with leaving(page):
+        page.locator(within).get_by_role("button", name=word).first.click()
 
 
 def live(service, page, path):
@@ -51,7 +52,7 @@ def status(page, word):
 def test_user_signs_in_and_out(service, screen):
     # Not of the hashers of these tests: the service has others.
     secret = PBKDF2PasswordHasher().encode("of green gables", "salt", 1000)
-    with signed_in_at(service, screen, expected=("403",)):
+    with signed_in_at(service, screen, expected=("WebSocket", "403")):
         get_user_model().objects.update_or_create(username="ann", defaults={"password": secret})
         screen.context.clear_cookies()
         screen.goto(service.address)

@@ -5,20 +5,18 @@ from django.utils import timezone
 
 from jobs import actions
 from jobs.models import Job
+from tests.dashboard.places import hourly
 from tests.waiting import until
 
 
 @pytest.fixture
 def forecast(service, signed_in):
-    timing = {"schedule_type": "cron", "schedule_expression": "30 * * * *"}
+    now = timezone.now()
     for name in ("report", "import"):
-        raw = {"name": name, "command": "true", "cpu_cores_required": 2} | timing
-        actions.create_job(raw, actor="admin", now=timezone.now())
+        raw = {"name": name, "command": "true", "cpu_cores_required": 2} | hourly(now)
+        actions.create_job(raw, actor="admin", now=now)
     Job.objects.update(usual_seconds=600)
-    signed_in.goto(service.address)
-    signed_in.keyboard.press("g")
-    signed_in.keyboard.press("f")
-    signed_in.wait_for_url("**/forecast/")
+    signed_in.goto(f"{service.address}/forecast/")
     return signed_in
 
 
@@ -26,7 +24,8 @@ def test_forecast_comes_after_the_page_and_is_drawn(forecast):
     forecast.get_by_role("link", name="Next 6 hours").click()
 
     def told():
-        forecast.reload()  # what was computed before these jobs were made is kept for a minute
+        # What was computed before these jobs were made is kept for a minute; no other test asks for these hours.
+        forecast.reload()
         forecast.locator("[data-computed][aria-busy]").first.wait_for(state="detached")
         return forecast.get_by_text("12 fires make 12 instances.").count()
 

@@ -120,6 +120,19 @@ def test_keyboard_focus_tells_the_same_and_opens(service, overview):
     overview.wait_for_url(f"**/instances/{number}/")
 
 
+def test_tip_stays_where_the_focus_scrolls_to(service, overview):
+    """It was gone at once: the browser scrolls to what gets the focus, and who scrolled was taken to have left."""
+    number = service.submit(SLEEP, "sleeper")
+    cell = overview.locator(".cell[data-reserved]", has_text="sleeper").first
+    cell.wait_for()
+    overview.set_viewport_size({"width": 1280, "height": 200})
+    overview.locator(".button.primary").focus()
+    until(lambda: overview.keyboard.press("Tab") or cell.locator("a:focus").count())
+    assert overview.evaluate("scrollY") > 0
+    overview.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    overview.get_by_role("tooltip").get_by_text(f"sleeper #{number}").wait_for()
+
+
 def test_tip_goes_with_the_owner_of_its_cell(service, overview):
     number = service.submit(SLEEP, "sleeper")
     cell = overview.locator(".cell[data-reserved]", has_text="sleeper").first

@@ -3,6 +3,7 @@
 import pytest
 
 from jobs.models import Instance
+from tests.browser.conftest import leaving
 from tests.waiting import until
 
 
@@ -37,7 +38,8 @@ def test_keyboard_alone_filters(service, signed_in):
     tab_to(page, "[name=q]")
     page.keyboard.type("break")
     tab_to(page, "[value=failed]")
-    page.keyboard.press("Enter")
+    with leaving(page):
+        page.keyboard.press("Enter")
     page.get_by_text("1 matches").wait_for()
     assert page.locator(".row.listed").count() == 1
     assert page.get_by_text("exit 3").is_visible()
@@ -52,7 +54,8 @@ def test_keyboard_alone_selects_and_cancels(service, signed_in):
     page.keyboard.press("Space")
     page.get_by_text("1 selected").wait_for()
     tab_to(page, "button[value=cancel]", "Shift+Tab")
-    page.keyboard.press("Enter")
+    with leaving(page):
+        page.keyboard.press("Enter")
     page.get_by_role("heading", name="Cancel 1 instance?").wait_for()
     tab_to(page, ".message button")
     page.keyboard.press("Enter")

@@ -8,11 +8,11 @@ import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.fork() == 0:
     os.setsid()
-    if os.fork() == 0:
-        time.sleep(600)
-    time.sleep(600)
-print("stubborn", flush=True)
-time.sleep(600)
+    os.fork()
+else:
+    print("stubborn", flush=True)
+while not os.path.exists({gate!r}):
+    time.sleep(0.02)
 """
 
 
@@ -45,11 +45,13 @@ def test_submitted_script_is_watched_to_its_end(service, signed_in):
 
 
 def test_cancel_button_leaves_no_process(service, signed_in):
-    page, number = signed_in, service.submit(STUBBORN, kill_grace_seconds=3)
+    page, gate = signed_in, service.home.folder / "let go"
+    number = service.submit(STUBBORN.format(gate=str(gate)), kill_grace_seconds=60)
     page.goto(f"{service.address}/instances/{number}/")
     output(page, "stubborn")
     page.get_by_role("button", name="Cancel").click()
     badge(page, "stopping")
+    gate.touch()
     badge(page, "cancelled")
     page.get_by_text("Descendants ended").wait_for()
 

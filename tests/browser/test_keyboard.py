@@ -3,6 +3,7 @@
 import pytest
 
 from jobs.models import Instance, Job
+from tests.browser.conftest import leaving
 
 
 def tab_to(page, selector, key="Tab"):
@@ -26,14 +27,17 @@ def test_keyboard_alone_submits_cancels_and_retries(service, signed_in):
     page.keyboard.type("sleep 60")
     page.keyboard.press("Escape")  # in the editor Tab indents; this lets go of it
     tab_to(page, "[data-submit]")
-    page.keyboard.press("Enter")
+    with leaving(page):
+        page.keyboard.press("Enter")
     page.locator("[data-status=running]").wait_for()
     tab_to(page, "[formaction$='/cancel/']")
-    page.keyboard.press("Enter")
+    with leaving(page):
+        page.keyboard.press("Enter")
     page.locator("[data-status=cancelled]").wait_for()
     tab_to(page, "[formaction$='/retry/']")
+    first = Instance.objects.get()
     page.keyboard.press("Space")
-    page.wait_for_url(f"**/instances/{Instance.objects.get().pk + 1}/")
+    page.wait_for_url(f"**/instances/{first.pk + 1}/")
     assert Job.objects.get().body == "sleep 60"
 
 
@@ -47,7 +51,8 @@ def test_keyboard_alone_finds_a_job_and_pauses_it(service, signed_in):
     page.keyboard.press("Enter")
     page.wait_for_url("**/jobs/?q=bet*")
     tab_to(page, ".row.job .row-title a")
-    page.keyboard.press("Enter")
+    with leaving(page):
+        page.keyboard.press("Enter")
     page.get_by_role("heading", name="beta").wait_for()
     tab_to(page, "[formaction$='/pause/']")
     page.keyboard.press("Enter")

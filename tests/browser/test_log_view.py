@@ -9,7 +9,7 @@ from jobs import actions
 from jobs.execution.logwriter import STDOUT, LogWriter
 from jobs.execution.rundir import RunDir
 from jobs.models import Instance
-from tests.browser.conftest import signed_in_at
+from tests.browser.conftest import TOLD_BY_HAND, signed_in_at
 from tests.fixtures.chromium import opened as in_browser
 from tests.waiting import until
 
@@ -65,6 +65,13 @@ def visible_lines(page):
         return [...document.querySelectorAll('#log .line')].filter((line) => { const at = line.getBoundingClientRect();
         return at.bottom > log.top && at.top < log.bottom; }).map((line) => Number(line.dataset.n)); }"""
     )
+
+
+def frame(start, text, line):
+    """What the socket says when something is printed."""
+    runs = [[1, 0, line, len(text)]]
+    place = {"attempt": 1, "start": start, "end": start + len(text), "skipped": 0, "complete": False}
+    return {"kind": "log", "text": text, "runs": runs} | place
 
 
 def is_in_view(page, number):
@@ -235,15 +242,43 @@ def test_reader_who_scrolled_up_is_left_alone(service, signed_in):
     page, number = signed_in, service.submit(TICKING)
     opened(page, service, number)
     page.locator("#log").get_by_text("tick 80", exact=True).wait_for()
-    # Again until it is seen: what comes in that very moment still scrolls to the end.
-    follow = page.get_by_role("button", name="Follow", exact=True)
-    until(lambda: page.locator("#log").evaluate("log => log.scrollTop = 0") == 0 and follow.is_visible())
+    page.locator("#log").evaluate("log => log.scrollTop = 0")
+    page.get_by_role("button", name="Follow", exact=True).wait_for()
     page.locator("#log").get_by_text("tick 140", exact=True).wait_for(state="attached")
     assert visible_lines(page)[0] == 1
     page.get_by_role("button", name="Follow", exact=True).click()
     page.get_by_role("button", name="Following").wait_for()
     until(lambda: visible_lines(page)[-1] > 130)
     stop(service, number)
+
+
+def test_lines_that_are_sent_twice_are_shown_once(service, signed_in):
+    """A poll and the socket that came meanwhile both brought them."""
+    page, gate = signed_in, service.home.folder / "twice"
+    script = f"import os, time\nprint('one', flush=True)\nwhile not os.path.exists({str(gate)!r}): time.sleep(.02)"
+    number = service.submit(f"{script}\nprint('two')")
+    page.add_init_script(TOLD_BY_HAND)
+    until(lambda: page.request.get(f"{service.address}/instances/{number}/log/").json()["end"] == 4)
+    opened(page, service, number)
+    page.locator("#log").get_by_text("one", exact=True).wait_for()
+    gate.touch()
+    service.until(number, "success")
+    page.evaluate("frame => socket.tell(frame)", frame(0, "one\ntwo\n", line=1))
+    page.locator("#log").get_by_text("two", exact=True).wait_for()
+    assert page.locator("#log .line-text").all_inner_texts() == ["one", "two"]
+
+
+def test_line_that_comes_while_somebody_scrolls_up_leaves_them_there(service, signed_in):
+    """It took them to the end again, where it came before the browser told of their scrolling."""
+    page, text = signed_in, "".join(f"row {n}\n" for n in range(400))
+    number = service.submit(f"print({text!r}, end='')")
+    service.until(number, "success")
+    page.add_init_script(TOLD_BY_HAND)
+    opened(page, service, number)
+    page.locator("#log").get_by_text("row 399", exact=True).wait_for()
+    both = "frame => { log.scrollTop = 0; socket.tell(frame); return log.scrollTop; }"
+    assert page.evaluate(both, frame(len(text), "late\n", line=401)) == 0
+    page.locator("#log").get_by_text("late", exact=True).wait_for()
 
 
 def test_times_and_wrapping_are_remembered(service, signed_in):
@@ -302,9 +337,12 @@ def test_curves_follow_a_retry_that_is_soon_over(service, signed_in):
     script = TICKING + "raise SystemExit(3 if os.environ['ROTA_ATTEMPT'] == '1' else 0)"
     number = service.submit(f"import os\n{script}", max_retries=1, retry_delay_seconds=0)
     opened(page, service, number)
-    page.locator("[data-curves-summary]", has_text="cores on average").wait_for()
+    summary = page.locator("[data-curves-summary]")
+    summary.filter(has_text="cores on average").wait_for()
     stop(service, number)
-    page.locator("[data-curves-summary]", has_text="too short to measure").wait_for()
+    told = page.request.get(f"{service.address}/instances/{number}/samples/").json()
+    assert (told["attempt"], told["ended"]) == (2, True)
+    until(lambda: summary.text_content() == told["summary"])
 
 
 def test_arrows_go_from_attempt_to_attempt(service, signed_in):

@@ -7,7 +7,7 @@ from jobs import actions
 from jobs.models import Instance, Job
 from jobs.store import secrets
 from jobs.store.specs import SecretUse
-from tests.browser.conftest import signed_in_at
+from tests.browser.conftest import HELD, signed_in_at
 
 
 def open_form(service, page, path="/jobs/new/"):
@@ -220,6 +220,24 @@ def test_environment_follows_what_is_typed(service, signed_in):
     line.filter(has_text="OMP_NUM_THREADS").get_by_text("2", exact=True).wait_for()
     line.filter(has_text="MODE").get_by_text("full").wait_for()
     assert line.filter(has_text="API_TOKEN").locator("dd bdi").inner_text() == "********"
+
+
+def test_late_answer_about_the_environment_is_left(service, signed_in):
+    """What was asked first and answered last stood there, whatever had been typed since."""
+    page = signed_in
+    open_form(service, page)
+    page.evaluate(HELD, "/preview/environment/")
+    page.locator("#fold-about > summary").click()
+    page.locator("#fold-environment > summary").click()
+    page.wait_for_function("() => held.length === 1")
+    page.fill("[name=environment]", "MODE=full")
+    page.wait_for_function("() => held.length === 2")
+    page.evaluate("held[1]()")
+    line = page.locator(".foreseen-line", has_text="MODE")
+    line.get_by_text("full").wait_for()
+    page.evaluate("held[0]()")
+    page.evaluate("fetch(location.href).then((answer) => answer.text())")  # comes after it
+    assert line.count() == 1
 
 
 def test_new_job_is_tried_in_place(service, signed_in):

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.models import Instance, Node
-from tests.browser.conftest import answering, at_home, serving, signed_in_at
+from tests.browser.conftest import TOLD_BY_HAND, answering, at_home, serving, signed_in_at
 
 PAGES_ONLY = ["-m", "tests.browser.storming"]
 
@@ -57,6 +57,21 @@ def test_hidden_tab_draws_nothing_and_tells_of_trouble(service, signed_in):
     page.evaluate(HIDE, False)
     page.locator("#failures .row").nth(1).wait_for()
     connected(page)
+
+
+def test_hidden_tab_leaves_what_was_under_way_to_it(service, signed_in):
+    page, row = signed_in, '<li class="row" data-key="late">late</li>'
+    page.add_init_script(TOLD_BY_HAND)
+    page.goto(service.address)
+    connected(page)
+    regions = {"failures": {"order": ["late"], "rows": {"late": row}}}
+    late = {"kind": "rows", "topic": "overview", "board": "b", "version": 7, "regions": regions}
+    page.evaluate(HIDE, True)
+    page.evaluate("frame => socket.tell(frame)", late)
+    assert page.locator("[data-key=late]").count() == 0
+    page.evaluate(HIDE, False)
+    page.evaluate("frame => socket.tell(frame)", late)
+    assert page.locator("[data-key=late]").count() == 1
 
 
 @pytest.fixture

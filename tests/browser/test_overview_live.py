@@ -1,11 +1,14 @@
 """The overview, left open while things happen."""
 
+from itertools import cycle
+
 import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from jobs import actions
 from jobs.models import Instance
+from tests.browser.conftest import HELD
 from tests.waiting import until
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
@@ -80,7 +83,9 @@ def test_row_under_the_pointer_stays_where_it_is(service, overview):
     hovered.hover()
     before = hovered.bounding_box()
     cancel(numbers[0])
-    overview.locator("[data-key=totals] .tile-number", has_text="2").wait_for()
+    two, stirred = overview.locator("[data-key=totals] .tile-number", has_text="2"), cycle((20, 21))
+    # A mouse that rests for 15 s lets the list go on.
+    until(lambda: hovered.hover(position={"x": next(stirred), "y": 5}) or two.count())
     assert hovered.bounding_box() == before
     overview.mouse.move(5, 5)
     overview.locator(f"#running [data-key='i{numbers[0]}']").wait_for(state="detached")
@@ -103,6 +108,34 @@ def test_polling_page_gets_its_log(service, signed_in):
     signed_in.goto(f"{service.address}/instances/{number}/")
     hurried(signed_in, "polling")
     signed_in.locator("#log").get_by_text("line 15", exact=True).wait_for()
+
+
+def test_poll_waits_for_the_answer_to_the_one_before(service, signed_in):
+    page = signed_in
+    page.clock.install()
+    page.route_web_socket("**/ws/live", lambda socket: socket.close())
+    page.add_init_script(f"({HELD})('/live/rows/')")
+    page.goto(service.address)
+    until(lambda: page.clock.fast_forward(2_000) or page.evaluate("held.length"))
+    for _ in range(4):
+        page.clock.fast_forward(4_000)
+    assert page.evaluate("held.length") == 1
+    page.evaluate("held[0]()")
+    until(lambda: page.clock.fast_forward(2_000) or page.evaluate("held.length > 1"))
+
+
+def test_late_poll_does_not_call_a_live_page_polling(service, signed_in):
+    number, page, refused = service.submit(SLEEP, "sleeper"), signed_in, [True]
+    page.clock.install()
+    page.route_web_socket("**/ws/live", lambda socket: socket.close() if refused[0] else socket.connect_to_server())
+    page.add_init_script(f"({HELD})('/log/?start=')")
+    page.goto(f"{service.address}/instances/{number}/")
+    until(lambda: page.clock.fast_forward(2_000) or page.evaluate("held.length"))
+    refused[0] = False
+    connected(page)
+    page.evaluate("held[0]()")
+    page.evaluate("fetch(location.href).then((answer) => answer.text())")  # comes after it
+    assert page.locator("#connection").inner_text() == "live"
 
 
 def test_cut_socket_comes_back_to_the_truth(service, signed_in):

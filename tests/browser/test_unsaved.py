@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import PHONE, signed_in_at
+from tests.browser.conftest import PHONE, leaving, signed_in_at
 from tests.fixtures.chromium import opened
 
 REFUSED = ("WebSocket", "422")  # a form that is refused is logged as an error by the browser
@@ -58,7 +58,8 @@ def test_what_was_refused_is_still_unsaved(service, page):
         new_job(page, service)
         page.get_by_label("Script", exact=True).fill("print(1)")
         page.get_by_label("Name", exact=True).fill("")
-        page.get_by_role("button", name="Run it now").click()
+        with leaving(page):
+            page.get_by_role("button", name="Run it now").click()
         page.get_by_text("Nothing was stored yet.").wait_for()
         assert page.evaluate("dispatchEvent(new Event('beforeunload', { cancelable: true }))") is False
 

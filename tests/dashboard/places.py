@@ -13,6 +13,15 @@ NAUGHTY = "<img src=x onerror=document.title=1>'\"&{{7*7}}"
 THEN = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
 
 
+def hourly(now: datetime) -> dict[str, str]:
+    """The timing of a job that runs each hour, but not within ten minutes: no test may lie across a fire.
+
+    Nor does it run at a full hour, or shortly before: there are jobs that are daily at one.
+    """
+    minute = 10 if 25 <= now.minute < 55 else 35
+    return {"schedule_type": "cron", "schedule_expression": f"{minute} * * * *"}
+
+
 def make_node(name: str = "atlas", cores: int = 4, **fields: Any) -> Node:
     now = timezone.now()
     given = {"heartbeat_at": now, "started_at": now, "memory_mb": 4096, "overcommit": 1.5}

@@ -90,7 +90,7 @@ def test_no_words_are_refused_in_a_sentence(visitor, running):
     printed(running, (STDOUT, b"one\n"))
     response = found(visitor, running, words="")
     assert response.status_code == 400
-    assert "expected 1 to 200 characters" in response.json()["error"]
+    assert response.json()["error"] == "'' is nothing to search for; expected 1 to 200 characters in a line."
 
 
 def test_nothing_is_found_before_the_first_attempt(visitor):

@@ -1,14 +1,15 @@
 import asyncio
 import json
+from unittest.mock import AsyncMock
 
 import pytest
 from channels.db import database_sync_to_async as in_thread
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dashboard.live.hub import ACK_SECONDS, TICK, TICK_SECONDS
 from dashboard.live.logs import LogCursor
 from dashboard.live.places import path_of
-from dashboard.live.relay import Relay
+from dashboard.live.relay import PAUSE_AFTER_ERROR_SECONDS, Relay
 from dashboard.live.sampler import Sampler
 from dashboard.live.visitors import Visitor
 from jobs.telemetry.cores import CoreLoad, CoreTimes
@@ -102,6 +103,17 @@ async def test_unanswered_socket_is_closed_and_comes_back(relay, socket):
     relay.watch(back, {"overview": (had["board"], had["version"])})
     await relay.later()
     assert list(back.take()[0]["regions"]["waiting"]) == ["order", "rows"]
+
+
+async def test_database_that_was_away_is_read_by_a_connection_of_its_own(relay, socket, monkeypatch, caplog):
+    """Once it had been away, no page was live any more until the service was started anew."""
+    relay.watch(socket, {"overview": NEW})
+    await relay.later()
+    with monkeypatch.context() as patch:
+        patch.setattr(relay, "turn", AsyncMock(side_effect=OperationalError("it is away")))
+        assert await relay._careful_turn() == PAUSE_AFTER_ERROR_SECONDS
+    assert "the database cannot be read, again in a second: it is away" in caplog.text
+    assert await relay._on_thread(lambda: connection.connection) is None
 
 
 async def test_quiet_page_hears_a_tick(relay, socket):

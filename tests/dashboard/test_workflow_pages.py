@@ -110,10 +110,11 @@ def test_date_that_is_none_is_refused(visitor, abc):
 
 def test_form_proposes_the_latest_date_that_is_missing(visitor, abc):
     address, now = f"/workflows/{abc[1].pk}/", timezone.now()
-    Schedule.objects.update(anchor_at=now)
+    latest = (now - timedelta(minutes=30)).replace(second=0, microsecond=0)
+    Schedule.objects.update(anchor_at=now, expression=f"{latest.minute} * * * *")
     assert 'value=""' in text(visitor.get(address)).split('id="f-logical_at"')[1][:200]  # none since it was made
     Schedule.objects.update(anchor_at=now - timedelta(hours=3))
-    missing = now.replace(minute=0, second=0, microsecond=0).isoformat()
+    missing = latest.isoformat()
     assert f'value="{missing}"' in text(visitor.get(address))
     visitor.post(f"/jobs/{abc[1].pk}/run/workflow/", {"logical_at": missing})
     assert f'value="{missing}"' not in text(visitor.get(address)).split("<table")[0]

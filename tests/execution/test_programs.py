@@ -10,7 +10,7 @@ import pytest
 
 from jobs.execution import moment, program
 from jobs.execution.conditions import conditions_of
-from jobs.execution.program import Program, explain_exec, names_python
+from jobs.execution.program import Program, StartError, explain_exec, is_archive, names_python
 from jobs.execution.rundir import WORK
 from jobs.execution.spawn import execute
 
@@ -74,6 +74,31 @@ def test_file_that_is_not_what_its_name_says_is_run_as_what_it_is(attempt, tmp_p
         running = attempt(str(file), "script_path")
         running.result()
         assert (running.text, conditions_of(running.path).argv) == (f"from {said}\n", argv)
+
+
+@pytest.fixture(params=["cut off", "renamed"])
+def damaged(request, tmp_path):
+    """Its directory ends in the middle, or has a name that is no UTF-8."""
+    with zipfile.ZipFile(archive := tmp_path / "archive.py", "w") as made:
+        made.writestr("é.py", "")
+    data = bytearray(archive.read_bytes())
+    entry = data.rindex(b"PK\1\2")
+    if request.param == "cut off":
+        end = data.rindex(b"PK\5\6")
+        data[end + 16 : end + 20] = (end - 8).to_bytes(4, "little")  # where the directory begins
+        data[end + 12 : end + 16] = (8).to_bytes(4, "little")  # how long it is
+        data[end - 8 : end - 4] = b"PK\1\2"
+    else:
+        data[entry + 46] = 0xFF
+    archive.write_bytes(data)
+    return str(archive)
+
+
+def test_damaged_archive_is_named(attempt, damaged):
+    """Each ended as one that was not started, with the traceback of our own code."""
+    with pytest.raises(StartError, match="is a damaged zip archive"):
+        is_archive(damaged)
+    assert rejected(attempt(damaged, "script_path"), damaged, "is a damaged zip archive (", "); make it anew")
 
 
 def test_script_with_an_error_shows_its_traceback(attempt):

@@ -133,6 +133,12 @@ def test_database_url_names_postgres(given, tmp_path):
     )
 
 
+def test_connection_of_postgres_is_looked_at_before_it_is_given_out(given, tmp_path):
+    """Of those that lay in the pool while the server was started anew, each had a request refused."""
+    given("postgres://db.example/rota")
+    assert environment.database_url("ROTA_THING", tmp_path)["CONN_HEALTH_CHECKS"] is True
+
+
 @pytest.mark.parametrize(
     "value", ["mysql://h/rota", "db.sqlite3", "postgres://me:secret@h:x/rota", "sqlite://:memory:"]
 )

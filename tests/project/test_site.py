@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from channels.testing import WebsocketCommunicator
@@ -51,6 +52,12 @@ async def test_socket_of_another_origin_is_refused():
     assert await opens_socket(b"http://localhost")
     assert not await opens_socket(b"http://elsewhere.example")
     assert not await opens_socket(b"http://localhost:1")
+
+
+async def test_socket_is_refused_in_one_line_while_the_database_is_away(monkeypatch, caplog):
+    monkeypatch.setattr("channels.auth.get_user", AsyncMock(side_effect=OperationalError("it is away")))
+    assert not await opens_socket(b"http://localhost")
+    assert "/ws/live: the database could not do it: it is away" in caplog.text
 
 
 async def test_socket_to_nowhere_is_closed():

@@ -114,6 +114,12 @@ class Clockwork:
         self.loop._turn()
         self.turns += 1
 
+    def beat(self) -> None:
+        """A turn in which all is due that is done now and then."""
+        self.loop._heartbeat.at_once()
+        self.loop._ask_again.at_once()
+        self.turn()
+
     @property
     def wake_at(self) -> datetime | None:
         return self.loop._wake_at

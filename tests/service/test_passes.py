@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -13,7 +14,7 @@ from jobs.core.engine import Engine
 from jobs.core.inputs import Ended, InstanceSeen, JobChanged
 from jobs.core.order import ByPriority
 from jobs.core.records import Outcome
-from jobs.core.states import OutcomeKind
+from jobs.core.states import OutcomeKind, Status
 from jobs.service.mailbox import Mailbox
 from jobs.service.passes import run_pass
 from jobs.store import read, wishes
@@ -117,6 +118,19 @@ def test_one_refused_row_does_not_stop_the_others():
     assert passed.refused_instances == {bad.pk}
     bad.refresh_from_db()
     assert (bad.status, "refused" in bad.error) == ("failed", True)
+
+
+def test_what_another_was_first_to_queue_is_not_started_beside_a_refused_row():
+    desk = Desk()
+    bad, late = desk.submit(), desk.submit()
+    models.Attempt.objects.create(
+        instance=bad, node_id=desk.store.node_id, number=1, token="t0", status="ended", outcome="lost",
+        created_at=NOW, ended_at=NOW,
+    )  # fmt: skip
+    stale = replace(read.instance(late), status=Status.PENDING, queued_at=None, order_key=None)
+    passed = desk.tell(InstanceSeen(read.instance(bad)), InstanceSeen(stale))
+    assert passed.refused_instances == {bad.pk, late.pk}
+    assert (passed.starts, models.Attempt.objects.exclude(status="ended").count()) == ([], 0)
 
 
 def test_end_whose_details_are_refused_is_still_an_end():

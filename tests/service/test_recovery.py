@@ -1,5 +1,7 @@
 """What is made of each answer that the executor gives about an attempt from before."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from jobs import models
@@ -12,6 +14,7 @@ from jobs.core.states import OutcomeKind
 from jobs.execution.claim import ForeignHolderError
 from jobs.execution.launch import Recovery, RecoveryKind
 from jobs.service.recovery import recover
+from tests.service.clockwork import Clockwork
 from tests.store.benches import NOW
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +32,9 @@ class Answers:
         return self.answer
 
 
-def in_flight(status="starting", **fields) -> models.Attempt:
+def in_flight(status="starting", node=None, **fields) -> models.Attempt:
     job = models.Job.objects.create(name="j", body="true", created_at=NOW)
-    node = models.Node.objects.create(name="here")
+    node = node or models.Node.objects.create(name="here")
     instance = models.Instance.objects.create(
         job=job, logical_at=NOW, due_at=NOW, created_at=NOW, queued_at=NOW, order_key=1, cause="manual",
         status="running", token="t", node=node, cores=[0], attempt_count=1, started_at=NOW, **fields,
@@ -108,6 +111,24 @@ def test_attempt_that_cannot_be_seen_keeps_its_cores(error, caplog):
     found = recovered(in_flight("running"), error)
     assert (found.launch, found.inputs) == ([], [])
     assert "is left as it is" in caplog.text
+
+
+@pytest.mark.parametrize(("found", "status"), [(NEVER_RAN, "running"), (ENDED, "success")])
+def test_attempt_that_could_not_be_seen_is_asked_for_again(found, status, settings, tmp_path):
+    """It waited for the next start of the service, "running" or not, and with it its cores."""
+    settings.DATA_DIR = tmp_path
+    clockwork = Clockwork()
+    attempt = in_flight(node=clockwork.node)
+    clockwork.processes.recover = Mock(side_effect=OSError(28, "No space left on device"))
+    clockwork.start()
+    clockwork.processes.recover = Mock(return_value=found)
+    clockwork.beat()
+    clockwork.turn()
+    assert len(clockwork.processes.launched) == (found is NEVER_RAN)
+    attempt.instance.refresh_from_db()
+    assert attempt.instance.status == status
+    clockwork.beat()
+    assert clockwork.processes.recover.call_count == 1
 
 
 @pytest.fixture

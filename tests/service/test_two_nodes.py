@@ -1,10 +1,16 @@
 """Two services on one PostgreSQL: the same pass on both, and each instance runs once, on one of them."""
 
+from django.db import connection
+
 from jobs import actions, models
 from jobs.service.loop import utc_now
 from tests.service.conftest import Home
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
+CUT = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 NOTE = "import os\nwith open({file!r}, 'a') as f: f.write(os.environ['ROTA_INSTANCE_ID'] + '\\n')"
 
 
@@ -41,3 +47,16 @@ def test_work_goes_on_when_one_is_killed(two_nodes):
     two_nodes[1].end()
     ids = [two_nodes[0].submit("pass") for _ in range(3)]
     until(lambda: {two_nodes[0].status(i) for i in ids} == {"success"})
+
+
+def test_stop_asks_nothing_of_a_connection_that_was_cut(two_nodes):
+    """It ended with a traceback and exit status 1, hours after the database had been started anew."""
+    node = two_nodes[0]
+    process = node.start()
+    until(lambda: "Rota runs" in node.output())
+    with connection.cursor() as cursor:
+        cursor.execute(CUT)
+    process.terminate()
+    assert process.wait(DEADLINE_SECONDS) == 0
+    assert "Rota has stopped; nothing runs." in node.output()
+    assert "Traceback" not in node.output()

@@ -5,8 +5,20 @@ from unittest.mock import MagicMock
 
 import psycopg
 
-from jobs.service.wakers import PostgresWaker
+from jobs.service.wakers import DatagramWaker, PostgresWaker
+from jobs.store import wake
 from tests.waiting import DEADLINE_SECONDS, until
+
+
+def test_waker_whose_socket_was_removed_ends(tmp_path):
+    """It was woken by way of its file: without that the service did not stop."""
+    waker = DatagramWaker(tmp_path, lambda: None)
+    waker.open()
+    (tmp_path / wake.SOCKET_NAME).unlink()
+    closing = threading.Thread(target=waker.close, daemon=True)
+    closing.start()
+    closing.join(DEADLINE_SECONDS)
+    assert not closing.is_alive()
 
 
 def test_waker_that_is_closed_as_it_connects_does_not_listen(monkeypatch):

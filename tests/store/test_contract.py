@@ -163,6 +163,16 @@ def test_pending_instance_is_queued_once(bench: Bench):
     assert bench.commit(queue).refused_instances == {instance_id}
 
 
+def test_what_another_was_first_to_queue_is_not_started(bench: Bench):
+    """Its engine forgot it, for its move was refused: it never ran, and never gave its cores back."""
+    instance_id = bench.submit(bench.job(), at(60))
+    queue = Queue(instance_id, bench.instance(instance_id).job_id, Status.PENDING, at(60), KEY)
+    bench.commit(queue)
+    assert bench.commit(queue, start(bench, instance_id)).refused_instances == {instance_id}
+    assert bench.instance(instance_id).status is Status.QUEUED
+    assert bench.attempts_in_flight(instance_id) == 0
+
+
 def test_fire_makes_one_instance_for_its_date(bench: Bench):
     job_id = bench.job()
     schedule_id = bench.schedule(job_id)

@@ -64,7 +64,7 @@ class NodeHealth(Schema):
     drained_at: Moment | None
     drained_by: str
     notices: list[str]
-    pythons: list[str]
+    pythons: list[str] | None
     environments: list[EnvironmentThere]
     equipment_told_at: Moment | None
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import platform
 import signal
-import threading
+from queue import SimpleQueue
 from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
+from django.db import DatabaseError, connection
 
 from jobs.execution.undumpable import hide_process
 from jobs.models import Node
@@ -66,16 +67,16 @@ class Command(BaseCommand):
         web.serve(host, port, on_ready=lambda: self._say(f"Rota answers on {address}"), on_stop=service.close)
 
     def _wait(self, service: Service) -> None:
-        asked = threading.Event()
+        asked = SimpleQueue[int]()  # an Event has a lock, which its wait that a handler interrupts may hold
 
         def stop(number: int, _frame: object) -> None:
             signal.signal(number, signal.SIG_DFL)  # a second signal is at once
-            asked.set()
+            asked.put(number)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         self._say("Rota runs without its web pages.")
-        asked.wait()
+        asked.get()
         service.close()
 
     def _say(self, sentence: str) -> None:
@@ -86,7 +87,11 @@ class Command(BaseCommand):
 
 def left_running(node: Node) -> str:
     """What is said at the end, so that nobody wonders what became of the scripts."""
-    count = node.instances.filter(status="running").count()
+    connection.close()  # this thread's is as old as the service: the server may have cut it
+    try:
+        count = node.instances.filter(status="running").count()
+    except DatabaseError:
+        return "Rota has stopped; scripts that run go on, and the next start adopts them."
     if not count:
         return "Rota has stopped; nothing runs."
     runs, them = ("script runs", "it") if count == 1 else ("scripts run", "them")

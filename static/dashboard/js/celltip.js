@@ -16,7 +16,8 @@ let shown = null;
 addEventListener("pointerover", (event) => event.pointerType === "mouse" && show(event.target.closest?.(CELLS) ?? null));
 addEventListener("focusin", (event) => show(event.target.matches(":focus-visible") ? event.target.closest(CELLS) : null));
 addEventListener("focusout", () => show(null));
-addEventListener("scroll", () => show(null), { passive: true, capture: true });
+// The browser itself scrolls to a cell that gets the focus.
+addEventListener("scroll", () => show(shown?.contains(document.activeElement) ? shown : null), { passive: true, capture: true });
 addEventListener("keydown", (event) => event.key === "Escape" && show(null));
 document.documentElement.addEventListener("pointerleave", () => show(null));
 setInterval(() => shown && show(shown.isConnected ? shown : null), 1000);

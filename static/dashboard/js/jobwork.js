@@ -39,11 +39,13 @@ function startUpload(input, show) {
 
 function startSurroundings(form, fold) {
   const shown = fold.querySelector("[data-surroundings-shown]");
+  let turn = 0;
   const ask = async () => {
     if (!fold.open) return;
+    const mine = ++turn;
     const body = new URLSearchParams(SHAPES.map((name) => [name, form.elements[name].value]));
-    const answer = await post(form, fold.dataset.surroundings, body).catch(() => null);
-    if (answer?.ok && !answer.redirected) shown.innerHTML = await answer.text();
+    const found = await post(form, fold.dataset.surroundings, body).then((answer) => answer.ok && !answer.redirected && answer.text()).catch(() => "");
+    if (found && mine === turn) shown.innerHTML = found; // else it is of what was typed before
   };
   whenTyped(form, [...SHAPES, ...BODIES], ask); // a new name may be proposed from what runs
   fold.addEventListener("toggle", ask);

@@ -22,6 +22,7 @@ export function startLive(body, log) {
   let heardAt = 0;
   let timer = 0;
   let polling = 0;
+  let asking = false;
   let over = false;
 
   function cursors() {
@@ -92,6 +93,7 @@ export function startLive(body, log) {
   }
 
   function take(frame) {
+    if (document.hidden && frame.topic !== "site") return; // sent before the server knew; whoever looks again asks for it
     if (frame.kind === "rows") {
       topics.set(frame.topic, { board: frame.board, version: frame.version });
       showRows(frame.regions);
@@ -102,16 +104,20 @@ export function startLive(body, log) {
   }
 
   async function poll() {
-    if (document.hidden) return;
+    if (document.hidden || asking) return; // two answers at once may come in the wrong order
+    asking = true;
     try {
       const frames = await ask([...topics.keys()].filter((topic) => !topic.startsWith("log:")));
       if (!polling || !frames) return;
       frames.forEach(take);
-      if (log?.follows) await log.fetchMore();
+      if (log?.follows) await log.fetchMore(AbortSignal.timeout(ANSWER_MS));
+      if (!polling || document.hidden) return; // the socket came meanwhile, or nobody looks any more
       badge("warn", "polling", "Live updates cannot be had; this page asks for what is new every four seconds.");
       noteSilence(false);
     } catch {
       if (polling) silent();
+    } finally {
+      asking = false;
     }
   }
 

@@ -9,6 +9,7 @@ import { droppedBefore, left, onlyOf, showFollowButton } from "./logparts.js";
 import { onZone } from "./zone.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
+const NEAR_PIXELS = 24; // so far from the end is at the end
 
 export function startLog(element) {
   const view = new LogView(element);
@@ -67,13 +68,13 @@ class LogView {
   }
 
   // For a page without a socket.
-  async fetchMore() {
-    const answer = await fetch(`${this.element.dataset.url}?start=${this.offset}`);
+  async fetchMore(signal) {
+    const answer = await fetch(`${this.element.dataset.url}?start=${this.offset}`, { signal });
     if (!answer.ok) return;
     const frame = await answer.json();
     if (frame.attempt && frame.attempt !== this.attempt) {
       this.begin(frame.attempt);
-      return this.fetchMore();
+      return this.fetchMore(signal);
     }
     this.take(frame);
   }
@@ -85,8 +86,24 @@ class LogView {
       this.queue.push(frame);
       return;
     }
+    if (frame.end > this.offset && this.atEnd && frame.start - frame.skipped !== this.offset) {
+      this.catchUp();
+      return;
+    }
+    this.showNext(frame);
+  }
+
+  showNext(frame) {
     if (frame.end > this.offset) this.show(frame);
     this.tellEnd(frame);
+  }
+
+  // A frame that does not begin where the page is: asked for twice, as by a poll and by the socket that came meanwhile.
+  async catchUp() {
+    const frame = await this.ask({ start: this.offset });
+    if (!frame) return;
+    this.showNext(frame);
+    this.goOn(frame.attempt);
   }
 
   tellEnd(frame) {
@@ -124,6 +141,7 @@ class LogView {
 
   show(frame) {
     this.offset = frame.end;
+    if (this.isReading()) this.following = false;
     const shown = this.lane ? onlyOf(frame, Number(this.lane)) : frame;
     const waits = !this.atEnd || (!this.following && this.shown && this.lines.isFullWith(shown));
     if (waits) {
@@ -194,12 +212,17 @@ class LogView {
     await this.showLine(Number(last.dataset.n) + 1, this.element.clientHeight / 2);
   }
 
-  async fetchWindow(query) {
+  fetchWindow(query) {
+    return this.ask({ until: this.offset, ...(this.lane && { stream: this.lane }), ...query });
+  }
+
+  // What comes by the socket meanwhile waits; who gets a frame lets it go on.
+  async ask(query) {
     const attempt = this.attempt;
     this.loading += 1;
     const mine = (this.asked = (this.asked ?? 0) + 1);
     try {
-      const parameters = new URLSearchParams({ attempt, until: this.offset, ...(this.lane && { stream: this.lane }), ...query });
+      const parameters = new URLSearchParams({ attempt, ...query });
       const answer = await fetch(`${this.element.dataset.url}?${parameters}`);
       const frame = answer.ok ? await answer.json() : null;
       if (frame && attempt === this.attempt && mine === this.asked) return frame;
@@ -273,6 +296,17 @@ class LogView {
 
   toEnd() {
     this.element.scrollTop = this.element.scrollHeight;
+    this.top = this.element.scrollTop;
+  }
+
+  isNearEnd() {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    return scrollHeight - scrollTop - clientHeight < NEAR_PIXELS;
+  }
+
+  // Whether somebody has scrolled up, of which the browser tells only before it draws again.
+  isReading() {
+    return this.element.scrollTop < this.top && !this.isNearEnd();
   }
 
   showFollowing() {
@@ -295,8 +329,7 @@ class LogView {
     });
     // Whoever scrolls up reads; whoever scrolls to the end follows.
     this.element.addEventListener("scroll", () => {
-      const { scrollTop, scrollHeight, clientHeight } = this.element;
-      this.following = this.atEnd && scrollHeight - scrollTop - clientHeight < 24;
+      this.following = this.atEnd && this.isNearEnd();
       this.showFollowing();
     }, { passive: true });
   }
