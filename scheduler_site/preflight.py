@@ -116,11 +116,13 @@ def check_database() -> None:
         else:
             connection.ensure_connection()
     except (OperationalError, psycopg.OperationalError) as error:
-        where = connection.settings_dict["HOST"] or connection.settings_dict["NAME"]
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise DatabaseRefused(
-            f"the database at {where} cannot be opened ({reason}); start it, or correct DATABASE_URL."
-        ) from None
+        raise database_refused(error) from None
+
+
+def database_refused(error: Exception) -> DatabaseRefused:
+    where = connection.settings_dict["HOST"] or connection.settings_dict["NAME"]
+    reason = str(error).strip().splitlines()[0].rstrip(".")
+    return DatabaseRefused(f"the database at {where} cannot be opened ({reason}); start it, or correct DATABASE_URL.")
 
 
 def has_pending_migrations() -> bool:

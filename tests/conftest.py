@@ -28,10 +28,10 @@ django.setup()
 forecast.SECONDS_WHILE_SOMEBODY_WAITS = DEADLINE_SECONDS  # a pause of the machine must not cut what tests foretell
 del os.environ["DJANGO_SETTINGS_MODULE"]  # else pytest-xdist's workers inherit it and load the settings too early
 
-# Neither is an example too slow, nor the making of examples: a pause of the machine is no fault.
-hypothesis.settings.register_profile(
-    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+# Neither is an example too slow, nor the making of examples: a pause of the machine is no fault. Nor is it one if by
+# chance the first examples of a run are too large, or not such as are meant.
+by_chance = [hypothesis.HealthCheck[name] for name in ("too_slow", "data_too_large", "filter_too_much")]
+hypothesis.settings.register_profile("unhurried", deadline=None, suppress_health_check=by_chance)
 hypothesis.settings.load_profile("unhurried")
 
 pytest_plugins = [

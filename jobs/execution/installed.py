@@ -92,8 +92,8 @@ class EnvironmentFolder:
         return made.rename(place)
 
     def used(self, key: str) -> None:
-        """Somebody is about to use it."""
-        with suppress(FileNotFoundError):
+        """Somebody is about to use it. Where the disk takes no note of that, it is used nevertheless."""
+        with suppress(OSError):
             os.utime(self.path(key) / IN_USE)
 
     def all(self) -> Iterator[Installed]:

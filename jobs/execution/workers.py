@@ -41,5 +41,7 @@ class Workers:
         while (task := self._tasks.get()) is not None:
             try:
                 task()
+            except OSError as error:  # as of a full disk, which says what there is to say
+                logger.error("%s goes on after an error: %s", self._name, error)
             except Exception:
                 logger.exception("%s goes on after an error", self._name)

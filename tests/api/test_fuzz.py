@@ -32,8 +32,8 @@ LIKELY = st.sampled_from(
      "Pacific/Apia", "script", "print(1)", "/bin/true", "high", "a@b.org", "http://[", "http://x:99999/", 10**9, 0.5,
      "all", "run_after", "second", "queue", "move", "fixed_delay", [{"days": "mon", "from": "22:00", "to": "06:00"}]]
 )  # fmt: skip
-# Not about the code: a fixture for all examples is meant, and a slow machine is no fault.
-NO_HEALTH_CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+# A fixture for all examples is meant.
+NO_HEALTH_CHECKS = [HealthCheck.function_scoped_fixture, *settings.default.suppress_health_check]
 FUZZ = settings(max_examples=80, deadline=None, suppress_health_check=NO_HEALTH_CHECKS)
 
 

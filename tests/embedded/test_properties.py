@@ -2,7 +2,7 @@
 
 import threading
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.embedded import BlockingJob, HandClock, RetryPolicy, Scheduler, Status
@@ -61,7 +61,7 @@ class Watched:
             assert self.scheduler.settle(WAIT)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_every_job_ends_once_and_none_starts_too_soon(steps):
     watched = Watched()

@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -78,3 +79,12 @@ def test_cache_goes_when_the_machine_died_in_a_build(folder, days, goes):
     for path in left:
         installed.remove(path)
     assert [path.name for path in Path(folder.root).iterdir()] == ["cache"]
+
+
+def test_use_of_which_the_disk_takes_no_note_is_no_error(folder, monkeypatch):
+    """Whoever waited for the environment did so for ever."""
+    complete(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(installed.os, "utime", Mock(side_effect=OSError(28, "No space left on device")))
+        folder.used("key")
+        installed.os.utime.assert_called_once()

@@ -52,6 +52,12 @@ def refusing(run_pass):
     return wrapped
 
 
+def gone(*_args: object) -> None:
+    from django.db import OperationalError
+
+    raise OperationalError("server closed the connection")
+
+
 def crash_at(row: str) -> None:
     from jobs.execution import starter
     from jobs.execution.launch import Started
@@ -82,7 +88,7 @@ def have_fault(fault: str) -> None:
     from django.conf import settings
 
     from jobs.execution.local import LocalExecutor
-    from jobs.service import loop
+    from jobs.service import loop, registration
 
     match fault:
         case "the executor hangs":
@@ -92,6 +98,8 @@ def have_fault(fault: str) -> None:
             loop.HEARTBEAT_SECONDS = 0.5
         case "impatient":
             settings.PATIENCE_SECONDS = 0
+        case "the database goes":
+            registration.register = gone
         case "the database refuses":
             loop.run_pass = refusing(loop.run_pass)
         case _:

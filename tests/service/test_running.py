@@ -145,6 +145,12 @@ def test_passes_that_the_database_refuses_lose_nothing(home: Home):
     assert sorted(map(int, started.read_text().split())) == ids
 
 
+def test_database_that_goes_as_the_service_begins_is_said_so(home: Home):
+    process = home.start(crash_at="the database goes")
+    assert process.wait(DEADLINE_SECONDS) != 0
+    assert home.output().splitlines()[-1].endswith("(server closed the connection); start it, or correct DATABASE_URL.")
+
+
 @pytest.mark.parametrize(("arguments", "sentence"), [
     (["--cores", "0"], "--cores"),
     (["--overcommit", "0.5"], "--overcommit"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandParser
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, OperationalError, connection
 
 from jobs.execution.undumpable import hide_process
 from jobs.models import Node
@@ -51,6 +51,8 @@ class Command(BaseCommand):
                 service = Service(options["node"], capacity)
             except NodeNameTakenError as taken:
                 raise Refusal(str(taken)) from None
+            except OperationalError as error:  # it has gone since it was looked at
+                raise preflight.database_refused(error) from None
             service.open()
             log.info("node %s gives out cores %s", options["node"], ", ".join(map(str, capacity.cores)))
             if web:
