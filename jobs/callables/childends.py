@@ -95,6 +95,7 @@ class ChildrenEnding(Ending):
         self._hosted = hosted
         self._find_since = find
         self._why = ""
+        self._is_first = True
         self.told_at = self._began
         self._told: set[tuple[int, int]] = set()
         self.then: Callable[[], object] | None = None
@@ -107,6 +108,9 @@ class ChildrenEnding(Ending):
     def look(self) -> bool:
         """Whether any is left; kills those that are there after the grace."""
         now = time.monotonic()
+        if self._is_first and self._grace and now >= self._kill_at:  # held up: they have had no TERM yet
+            self._kill_at = now + self._grace
+        self._is_first = False
         if now >= self._kill_at:
             if count := self.step(now):
                 self._hosted.notice(f"KILL sent to {processes(count)} that did not end")

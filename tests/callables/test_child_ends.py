@@ -3,6 +3,7 @@ what nobody may end.
 """
 
 import signal
+import time
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -128,6 +129,21 @@ def test_host_tells_no_end_of_what_is_alive(monkeypatch):
     its._attempts["mine"].end.side_effect = lambda *_, **__: done.append("its end is told") or Mock()
     its._end()
     assert done[:2] == ["nothing is alive", "its end is told"]
+
+
+def test_first_look_that_comes_late_sends_a_term(monkeypatch):
+    """A host that was held up for longer than the grace killed at once what had been told nothing."""
+    sent = []
+    for module in (childends, ending):
+        monkeypatch.setattr(module, "send_all", lambda _processes, number: sent.append(number) or [])
+    monkeypatch.setattr(childends, "kill_groups", Mock())
+    hosted = Mock(grace_left=GRACE_SECONDS)
+    its = ChildrenEnding(hosted, lambda _since: [ORPHAN])
+    its.tell("it has ended")
+    its._kill_at = time.monotonic()
+    assert its.look()
+    assert sent == [signal.SIGTERM, signal.SIGCONT]
+    assert hosted.notice.call_args.args[0].startswith("it has ended: TERM sent to 1 process")
 
 
 def test_pooled_one_ends_and_names_what_may_not_be_signalled(monkeypatch):
