@@ -6,6 +6,7 @@ import _thread
 import asyncio
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from jobs.embedded.cancellation import CancellationToken
+
+LONGEST_WAIT_SECONDS = 1.0
 
 
 class Cancelled(CancellationToken):
@@ -28,6 +31,13 @@ class Cancelled(CancellationToken):
 
     def __await__(self) -> Any:
         return self._waited().__await__()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """As any token's. In parts: a TERM that comes just before a wait for a lock does not end that."""
+        end = float("inf") if seconds is None else time.monotonic() + seconds
+        while not self.cancelled and (left := end - time.monotonic()) > 0:
+            super().wait(min(left, LONGEST_WAIT_SECONDS))
+        return self.cancelled
 
     def cancel(self) -> None:
         with self._gate:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from jobs.callables.context import Cancelled, Context, cancel_by_term
 from jobs.callables.errors import JobCancelled
-from tests.waiting import DEADLINE_SECONDS
+from jobs.execution.tree import process
+from tests.waiting import DEADLINE_SECONDS, until
 
 
 def context(told=None, **more):
@@ -71,3 +73,27 @@ def test_signal_that_comes_as_it_begins_to_wait_is_heeded(monkeypatch):
         handler.join(DEADLINE_SECONDS)
         assert not handler.is_alive()
     assert cancelled.wait(DEADLINE_SECONDS)
+
+
+def test_term_that_another_thread_takes_ends_the_wait():
+    """Nothing told the one that waited, as where it comes just before the wait: it hung until it was killed."""
+    before = signal.getsignal(signal.SIGTERM)
+    main = threading.main_thread()
+    cancelled = Cancelled()
+    cancel_by_term(cancelled)
+
+    def take():
+        until(lambda: waits(main) and process(main.native_id).state == "S")
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    taking = threading.Thread(target=take)
+    try:
+        taking.start()
+        assert cancelled.wait(DEADLINE_SECONDS)
+    finally:
+        taking.join()
+        signal.signal(signal.SIGTERM, before)
+
+
+def waits(thread):
+    return sys._current_frames()[thread.ident].f_code is threading.Condition.wait.__code__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import signal
-from queue import SimpleQueue
+import socket
 from typing import Any
 
 from django.conf import settings
@@ -69,16 +69,22 @@ class Command(BaseCommand):
         web.serve(host, port, on_ready=lambda: self._say(f"Rota answers on {address}"), on_stop=service.close)
 
     def _wait(self, service: Service) -> None:
-        asked = SimpleQueue[int]()  # an Event has a lock, which its wait that a handler interrupts may hold
+        """Until a signal is written into the socket: one that comes just before a wait for a lock, or that the kernel
+        gives to another thread, would not end that wait.
+        """
+        asked, by_signals = socket.socketpair()
+        by_signals.setblocking(False)
+        signal.set_wakeup_fd(by_signals.fileno())
 
         def stop(number: int, _frame: object) -> None:
             signal.signal(number, signal.SIG_DFL)  # a second signal is at once
-            asked.put(number)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         self._say("Rota runs without its web pages.")
-        asked.get()
+        with asked, by_signals:
+            asked.recv(1)
+            signal.set_wakeup_fd(-1)
         service.close()
 
     def _say(self, sentence: str) -> None:
