@@ -1,4 +1,7 @@
-"""Declarations that no value can satisfy: each run would be refused, and nobody could say what to give."""
+"""Declarations that no value can satisfy: each run would be refused, and nobody could say what to give.
+
+Bounds that leave nothing are refused as well where a value of another type would do: they are meant to leave some.
+"""
 
 from __future__ import annotations
 
