@@ -105,8 +105,10 @@ def folders_of(bases: Mapping[str, str], name: str) -> list[str]:
 
 
 def members(folder: str) -> list[int]:
-    """Process ids in the cgroup, those that wait to be reaped too; none if it is gone."""
-    return [int(pid) for pid in read(f"{folder}/cgroup.procs").split()]
+    """Process ids in the cgroup, those that wait to be reaped too; none if it is gone. Not those of processes that have
+    none here, in another pid namespace: they are listed as 0, and a KILL to 0 hits our own process group.
+    """
+    return [int(pid) for pid in read(f"{folder}/cgroup.procs").split() if pid != "0"]
 
 
 def living(folder: str) -> list[Process]:
@@ -136,7 +138,7 @@ def kill_members(folder: str) -> None:
     """KILL those in it. Where the kernel does not do so in one go, by looks as short as tree.kill_children's."""
     kill_all(folder)
     for _ in range(QUICK_LOOKS):
-        for pid in members(folder):
+        for pid in set(members(folder)) - {os.getpid()}:  # a job of root's may move anybody into its cgroup
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
