@@ -23,6 +23,7 @@ SAID_AFTER_SECONDS = 5.0
 FOR_EVER = float("inf")
 STANDS = ("T", "t", "D")  # stopped, traced, or in the kernel, after which it stops: it runs no line of any program
 STOP_PAUSE_SECONDS = 0.0005
+STOP_SECONDS = 10.0  # by then it had a core, or it is frozen: then it stops when it is thawed, before its next line
 
 
 class NotBegunError(Exception):
@@ -89,7 +90,10 @@ def is_through(pid: int, told: int) -> bool:
     left stopped. A mere look would be too old by the time of the KILL: a whole job may have run meanwhile.
     """
     os.kill(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + STOP_SECONDS
     while (one := process(pid)) and one.alive and one.state not in STANDS:
+        if time.monotonic() >= deadline:
+            break
         time.sleep(STOP_PAUSE_SECONDS)
     through = bool(select.select([told], [], [], 0)[0])
     if through:

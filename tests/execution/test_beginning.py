@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from jobs.execution import beginning
 from jobs.execution.beginning import Beginning, NotBegunError
 from jobs.execution.tree import children_of, process
 from tests.execution import running
@@ -51,6 +52,17 @@ def test_job_that_has_not_begun_can_do_so_no_more(waiting):
         Beginning(Wish(list), None, list).read(waiting.pid, waiting.told, str)
     waiting.let_begin()
     until(lambda: process(waiting.pid).state == "T")  # what it asked the kernel for comes first
+    assert not waiting.has_begun()
+
+
+def test_job_that_is_frozen_as_it_begins_is_not_waited_for(waiting, monkeypatch):
+    """It stops when it is thawed, and that may be never."""
+    monkeypatch.setattr(beginning, "STOP_SECONDS", 0.0)
+    monkeypatch.setattr(beginning, "process", lambda pid: process(pid)._replace(state="S"))
+    with pytest.raises(NotBegunError):
+        Beginning(Wish(list), None, list).read(waiting.pid, waiting.told, str)
+    waiting.let_begin()
+    until(lambda: process(waiting.pid).state == "T")
     assert not waiting.has_begun()
 
 
