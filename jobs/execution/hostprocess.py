@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from jobs.execution.settle import kill
-from jobs.execution.tree import TOKEN_NAME, Process, all_processes, descendants, in_session, process, variables
+from jobs.execution.tree import (
+    TOKEN_NAME,
+    Process,
+    all_processes,
+    descendants,
+    exec_deadline,
+    in_session,
+    process,
+    variables,
+)
 from jobs.execution.verdict import signal_name
 
 LONGEST_MESSAGE = 1 << 20
@@ -125,9 +134,10 @@ def is_alive(one: Process) -> bool:
 def marked(mark: str, leader: Process | None = None) -> list[Process]:
     """What is alive of hosts whose mark begins so, or is in the session that a host led."""
     assignment = f"{HOST_NAME}={mark}".encode()
+    until = exec_deadline()
 
     def is_marked(one: Process) -> bool:
-        return any(variable.startswith(assignment) for variable in variables(one.pid))
+        return any(variable.startswith(assignment) for variable in variables(one.pid, until))
 
     found = (one for one in all_processes() if one.alive and one.pid != os.getpid())
     return [one for one in found if in_session(one, leader) or is_marked(one)]

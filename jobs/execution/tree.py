@@ -133,7 +133,10 @@ def marked(token: str, session: Process | None) -> list[Process]:
     only if they started after the job did.
     """
     mark = f"{TOKEN_NAME}={token}".encode()
-    return [one for one in all_processes() if one.alive and (in_session(one, session) or has_variable(one.pid, mark))]
+    until = exec_deadline()
+    return [
+        one for one in all_processes() if one.alive and (in_session(one, session) or mark in variables(one.pid, until))
+    ]
 
 
 def in_session(one: Process, leader: Process | None) -> bool:
@@ -154,13 +157,18 @@ def token_of(pid: int) -> str | None:
     return next((token.decode("utf-8", "replace") for token in found), None)
 
 
-def variables(pid: int) -> list[bytes]:
+def exec_deadline() -> float:
+    """For a look at many: of those that have taken their environment out of memory, each looks as if in an execve()."""
+    return time.monotonic() + EXEC_SECONDS
+
+
+def variables(pid: int, deadline: float | None = None) -> list[bytes]:
     """With what environment it began, as far as it lets us see that. A thread that has ended has none any more.
 
     In the middle of an execve() it has none yet: not looked at again, it would be nobody's, and get away. And one
     between two reads is the end of what is read, so all of it is read at once.
     """
-    deadline = time.monotonic() + EXEC_SECONDS
+    deadline = exec_deadline() if deadline is None else deadline
     while not (content := read_variables(pid, "environ") or read_variables(pid, f"task/{last_task(pid)}/environ")):
         if not will_have_variables(pid) or time.monotonic() >= deadline:
             break

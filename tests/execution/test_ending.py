@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from jobs.execution import ending, tree
+from jobs.execution import ending, hostprocess, tree
 from jobs.execution.attempt import Attempt
 from jobs.execution.ending import Ending
 from jobs.execution.tree import Process
@@ -122,6 +122,22 @@ def test_variable_behind_large_ones_is_seen_during_an_execve(tmp_path):
         seen = sum(tree.has_variable(running.pid, b"ROTA_TOKEN=mine") for _ in range(500))
         running.kill()
     assert seen == 500
+
+
+@pytest.mark.parametrize("look", [lambda: tree.marked("mine", None), lambda: hostprocess.marked("mine")])
+def test_those_without_an_environment_are_waited_for_together(look, monkeypatch):
+    """Who unmaps it looks as in an execve(): ten of these held each look, and with it a kill, for ten seconds."""
+    clock = Mock(now=1000.0)
+    clock.monotonic.side_effect = lambda: clock.now
+    clock.sleep.side_effect = lambda seconds: setattr(clock, "now", clock.now + seconds)
+    monkeypatch.setattr(tree, "time", clock)
+    monkeypatch.setattr(tree, "read_variables", lambda *_: b"")
+    monkeypatch.setattr(tree, "will_have_variables", lambda _: True)
+    others = [tree.process(os.getppid())] * 10
+    for module in (tree, hostprocess):
+        monkeypatch.setattr(module, "all_processes", lambda: others)
+    assert look() == []
+    assert tree.EXEC_SECONDS <= clock.now - 1000 < 2 * tree.EXEC_SECONDS
 
 
 def test_session_taken_by_others_later_is_not_ours():
