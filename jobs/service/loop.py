@@ -97,7 +97,7 @@ class EngineLoop(threading.Thread):
         self._follower: Follower
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
-        self._unseen: list[str] = []
+        self._unseen: dict[str, str] = {}
         self._ask_again = Every(ASK_AGAIN_SECONDS)
         self._wake_at: datetime | None = None
 

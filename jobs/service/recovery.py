@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 @dataclass(slots=True)
 class Recovered:
     """What the first pass is told; then the tokens of attempts that never ran, to be launched; then whom to stop.
-    `unseen`: tokens of those of which could not be found out what became of them.
+    `unseen`: tokens of those of which could not be found out what became of them, with what was in the way.
     """
 
     inputs: list[Input] = field(default_factory=list)
     launch: list[str] = field(default_factory=list)
     stop: list[AttemptRef] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
-    unseen: list[str] = field(default_factory=list)
+    unseen: dict[str, str] = field(default_factory=dict)
 
 
 def recover(
@@ -63,12 +63,12 @@ def recover(
     return recovered
 
 
-def ask_again(executor: LocalExecutor, unseen: Collection[str], now: Callable[[], datetime]) -> Recovered:
+def ask_again(executor: LocalExecutor, unseen: Mapping[str, str], now: Callable[[], datetime]) -> Recovered:
     """The same of attempts that could not be seen: the engine has taken them back already."""
     recovered = Recovered()
     rows = models.Attempt.objects.filter(token__in=unseen).exclude(status=AttemptStatus.ENDED).order_by("pk")
     for attempt in rows.select_related("instance__job"):
-        _ask(executor, attempt, recovered, now())
+        _ask(executor, attempt, recovered, now(), said=unseen.get(attempt.token))
     return recovered
 
 
@@ -85,19 +85,21 @@ def _hold(engine: Engine, tokens: Collection[str]) -> None:
         engine.adopt(read.job(attempt.instance.job), instance, replace(_run(attempt), abandoned=True))
 
 
-def _ask(executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered, now: datetime) -> None:
+def _ask(
+    executor: LocalExecutor, attempt: models.Attempt, recovered: Recovered, now: datetime, said: str | None = None
+) -> None:
+    """`said`: what was in the way when it was asked before; the same is not said again."""
     ref = AttemptRef(attempt.instance_id, attempt.number, attempt.token)
     wished_away = attempt.instance.cancel_requested_at is not None
     try:
         found = executor.recover(ref)
-    except (ForeignHolderError, OSError) as error:
+    except Exception as error:  # one attempt must never stop the node
         # What cannot be seen may still run: it keeps its cores, and is asked for again.
-        recovered.unseen.append(attempt.token)
-        log.error("attempt %s of instance %s is left as it is: %s", attempt.number, attempt.instance_id, error)
-        return
-    except Exception:  # one attempt must never stop the node
-        recovered.unseen.append(attempt.token)
-        log.exception("attempt %s of instance %s is left as it is", attempt.number, attempt.instance_id)
+        recovered.unseen[attempt.token] = str(error)
+        if str(error) != said:
+            told = "attempt %s of instance %s is left as it is: %s"
+            is_known = isinstance(error, (ForeignHolderError, OSError))
+            log.error(told, attempt.number, attempt.instance_id, error, exc_info=not is_known)
         return
     log.info("attempt %s of instance %s: %s", attempt.number, attempt.instance_id, found.kind)
     if found.outcome is not None:

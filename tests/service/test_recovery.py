@@ -131,6 +131,21 @@ def test_attempt_that_could_not_be_seen_is_asked_for_again(found, status, settin
     assert clockwork.processes.recover.call_count == 1
 
 
+def test_what_is_in_the_way_is_said_once(settings, tmp_path, caplog):
+    """Not each minute, for as long as a disk does not answer."""
+    settings.DATA_DIR = tmp_path
+    clockwork = Clockwork()
+    in_flight(node=clockwork.node)
+    full, broken = OSError(28, "No space left on device"), OSError(5, "Input/output error")
+    for error in (full, broken):
+        clockwork.processes.recover = Mock(side_effect=error)
+        clockwork.beat() if error is broken else clockwork.start()
+        clockwork.beat()
+        assert clockwork.processes.recover.call_count > 1
+    assert [error in caplog.text for error in (str(full), str(broken))] == [True, True]
+    assert caplog.text.count("is left as it is") == 2
+
+
 @pytest.fixture
 def abandoned():
     """An attempt that counts as ended, with the thread of it that runs on."""
