@@ -47,6 +47,14 @@ while not stop.exists():
     print(f"tick {n}", flush=True)
     time.sleep(0.02)
 """
+ASKED_IN_VAIN_ONCE = """
+let failed = false;
+const real = window.fetch;
+window.fetch = (address, options) => {
+    if (failed || !String(address).includes("start=")) return real(address, options);
+    failed = true;
+    return Promise.reject(new TypeError("no network"));
+};"""
 
 
 def opened(page, service, number, after=""):
@@ -252,12 +260,15 @@ def test_reader_who_scrolled_up_is_left_alone(service, signed_in):
     stop(service, number)
 
 
-def test_lines_that_are_sent_twice_are_shown_once(service, signed_in):
-    """A poll and the socket that came meanwhile both brought them."""
-    page, gate = signed_in, service.home.folder / "twice"
+@pytest.mark.parametrize("network", ["", ASKED_IN_VAIN_ONCE], ids=["", "network-gone"])
+def test_lines_that_are_sent_twice_are_shown_once(network, service, signed_in, tmp_path):
+    """A poll and the socket that came meanwhile both brought them. Without a network for the moment of asking where
+    the page is, what had come was lost.
+    """
+    page, gate = signed_in, tmp_path / "gate"
     script = f"import os, time\nprint('one', flush=True)\nwhile not os.path.exists({str(gate)!r}): time.sleep(.02)"
     number = service.submit(f"{script}\nprint('two')")
-    page.add_init_script(TOLD_BY_HAND)
+    page.add_init_script(TOLD_BY_HAND + network)
     until(lambda: page.request.get(f"{service.address}/instances/{number}/log/").json()["end"] == 4)
     opened(page, service, number)
     page.locator("#log").get_by_text("one", exact=True).wait_for()

@@ -10,6 +10,7 @@ import { onZone } from "./zone.js";
 
 const CONTEXT_LINES = 3; // above a line that is shown
 const NEAR_PIXELS = 24; // so far from the end is at the end
+const AGAIN_MS = 1000; // after a fetch that failed
 
 export function startLog(element) {
   const view = new LogView(element);
@@ -87,7 +88,7 @@ class LogView {
       return;
     }
     if (frame.end > this.offset && this.atEnd && frame.start - frame.skipped !== this.offset) {
-      this.catchUp();
+      this.catchUp(frame);
       return;
     }
     this.showNext(frame);
@@ -99,9 +100,13 @@ class LogView {
   }
 
   // A frame that does not begin where the page is: asked for twice, as by a poll and by the socket that came meanwhile.
-  async catchUp() {
+  async catchUp(told) {
     const frame = await this.ask({ start: this.offset });
-    if (!frame) return;
+    if (!frame) {
+      clearTimeout(this.again);
+      this.again = setTimeout(() => this.take(told), AGAIN_MS); // it may be the log's last
+      return;
+    }
     this.showNext(frame);
     this.goOn(frame.attempt);
   }
@@ -119,6 +124,7 @@ class LogView {
 
   // Another attempt: nothing of the one before may stay.
   begin(attempt) {
+    clearTimeout(this.again);
     this.attempt = attempt;
     this.offset = 0;
     this.ended = false;
