@@ -21,7 +21,9 @@ FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
 class LogFile(RotatingFileHandler):
-    """On a full disk a line is let go; standard error has what matters of it, and need not have a traceback of each."""
+    """A line that the disk refuses, full or broken, is let go: standard error has what matters of it, and need not have
+    a traceback for each.
+    """
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name that logging calls
         if not isinstance(sys.exc_info()[1], OSError):
