@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -20,10 +21,11 @@ from jobs.execution.environment import PATH, read_file
 from jobs.execution.installed import LOG, MAKING, EnvironmentFolder, Facts, bytes_on_disk, remove
 from jobs.execution.launching import PROJECT
 from jobs.execution.limits import home
+from jobs.execution.masking import masked
 from jobs.execution.pythons import MissingPythonError, Python, choose, find, own, read, write
 
 MAIN = "import sys; sys.path.insert(0, sys.argv[1]); from jobs.execution.building import main; main()"
-# Of the node's environment file, what a build is told: where packages come from, and how to get there.
+# What a build is told of an environment: where packages come from, and how to get there.
 TOLD = re.compile(r"UV_.*|SSL_CERT_(FILE|DIR)|NETRC|(?i:(HTTPS?|ALL|NO)_PROXY)")
 AS_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX", "PIP_FIND_LINKS": "UV_FIND_LINKS"}
 LONGEST_ERROR, MOST_LINES = 1000, 400
@@ -169,9 +171,7 @@ class Builder:
     def _env(self) -> dict[str, str]:
         """Built from nothing, as that of a job is."""
         file = read_file(self._node_file)
-        given = {AS_PIP[name]: value for name, value in file.items() if name in AS_PIP}
-        given |= {name: value for name, value in file.items() if TOLD.fullmatch(name)}
-        return given | {
+        return sources(os.environ, file) | {
             "PATH": ":".join(filter(None, (file.get("PATH"), os.environ.get("PATH"), PATH))),
             "HOME": home(),
             "LANG": "C.UTF-8",
@@ -180,6 +180,25 @@ class Builder:
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_CACHE_DIR": str(self._folder.cache),
         }
+
+
+def sources(service: Mapping[str, str], file: Mapping[str, str]) -> dict[str, str]:
+    """Where packages come from: as the node's environment file says, else as the service was told, who was installed
+    from there itself. Of that nothing that may be secret: any job of its user can read what a build was given.
+    """
+    by_file = _told(file)
+    spelt = {name.upper() for name in by_file}  # those of proxies are written both ways
+    by_service = {
+        name: value
+        for name, value in _told(service).items()
+        if name.upper() not in spelt and "@" not in value and masked(name, value) == value
+    }
+    return by_service | by_file
+
+
+def _told(variables: Mapping[str, str]) -> dict[str, str]:
+    as_pip = {AS_PIP[name]: value for name, value in variables.items() if name in AS_PIP}
+    return as_pip | {name: value for name, value in variables.items() if TOLD.fullmatch(name)}
 
 
 def uv() -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from jobs.core.packages import PackagesNeeded
 from jobs.execution import build
-from jobs.execution.build import BuildFailed, message_in
+from jobs.execution.build import BuildFailed, message_in, sources
 from jobs.execution.environments import BUILDS_AT_ONCE, LOOKS_AT_ONCE, Environments
 from jobs.execution.installed import bytes_on_disk, facts_in
 from jobs.execution.pump import READ_BYTES
@@ -143,6 +143,30 @@ def test_hint_of_a_flag_names_the_setting_instead():
     lines = ("error: Failed to fetch", "  cause: UnknownIssuer", "", "hint: Consider the `--system-certs` flag")
     said = message_in(lines, Path("/srv/rota/environment"))
     assert said == "Failed to fetch: UnknownIssuer; hint: write UV_SYSTEM_CERTS=1 into /srv/rota/environment"
+
+
+def test_packages_come_from_where_the_service_was_told_to_look(environments, wheels, monkeypatch):
+    """Rota itself had been installed behind a proxy, and no package of a job could be."""
+    environments._builder._node_file.unlink()
+    for name, value in {"PIP_FIND_LINKS": str(wheels), "UV_NO_INDEX": "1", "UV_OFFLINE": "1"}.items():
+        monkeypatch.setenv(name, value)
+    assert output_of(Asking(environments, "one", "tiny==1.0").given(), "tiny") == "1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("service", "file", "told"),
+    [
+        ({"PIP_INDEX_URL": "http://a/"}, {}, {"UV_DEFAULT_INDEX": "http://a/"}),
+        ({"UV_DEFAULT_INDEX": "http://a/"}, {"PIP_INDEX_URL": "http://b/"}, {"UV_DEFAULT_INDEX": "http://b/"}),
+        ({"https_proxy": "http://a/"}, {"HTTPS_PROXY": "http://b/"}, {"HTTPS_PROXY": "http://b/"}),
+        ({"SSL_CERT_FILE": "/a"}, {"SSL_CERT_DIR": "/b"}, {"SSL_CERT_FILE": "/a", "SSL_CERT_DIR": "/b"}),
+        ({"UV_INDEX_OURS_PASSWORD": "x", "HTTP_PROXY": "http://me:x@a/", "UV_INDEX": "http://x@a/"}, {}, {}),
+        ({}, {"UV_INDEX_OURS_PASSWORD": "x"}, {"UV_INDEX_OURS_PASSWORD": "x"}),
+        ({"ROTA_SECRET_KEY": "x", "PATH": "/a", "PYTHONPATH": "/a"}, {}, {}),
+    ],
+)
+def test_the_nodes_file_says_more_than_the_service_and_no_secret_of_that_is_told(service, file, told):
+    assert sources(service, file) == told
 
 
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda python: (python.unlink(), python.symlink_to("/no/python"))])
