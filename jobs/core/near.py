@@ -9,8 +9,18 @@ LONGEST_LIKELY = 200  # characters: what is longer is no slip of the pen, and co
 
 
 def near(name: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Of the known names those that are written nearly like `name`, the nearest first."""
-    return difflib.get_close_matches(name, known, n=most) if len(name) <= LONGEST_LIKELY else []
+    """Of the known names those that have all words of `name`, the shortest first, else those that are written nearly
+    like it, the nearest first.
+    """
+    if len(name) > LONGEST_LIKELY:
+        return []
+    known, words = list(known), _words(name)
+    longer = sorted((one for one in known if words <= _words(one)), key=len)
+    return longer[:most] or difflib.get_close_matches(name, known, n=most)
+
+
+def _words(name: str) -> set[str]:
+    return set(name.lower().split("_"))
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:

@@ -15,3 +15,11 @@ def test_a_name_of_any_length_is_answered_at_once():
     name = "x" * LONGEST_LIKELY
     assert near(name, [name]) == [name]
     assert near(f"{name}x", [name]) == []
+
+
+def test_name_that_has_the_words_is_meant_before_one_that_looks_alike():
+    """Whoever wrote "cores" was asked whether secrets were meant."""
+    assert near("cores", ["secrets", "virtual_cpu_cores", "cpu_cores_required"], most=2) == [
+        "virtual_cpu_cores",
+        "cpu_cores_required",
+    ]
