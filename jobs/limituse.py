@@ -13,7 +13,6 @@ from jobs.core.limits import model_key, tag_key
 from jobs.core.states import Status
 from jobs.holding import of_threads
 from jobs.models import Attempt, Instance, Job, Limit, Node
-from jobs.nodes import state_of
 from jobs.store import limits
 
 _KEY_FIELDS = ("instance__job__tags", "instance__job__execution_model")
@@ -48,9 +47,9 @@ def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
 
 
 def _held_by_threads(now: datetime) -> Counter[str]:
-    """As `limits.in_use`, of those that are abandoned; with a node that is gone they are gone too."""
-    live = [node for node in Node.objects.defer("equipment") if state_of(node, now) == "live"]
-    attempts = of_threads(Attempt.objects.select_related("instance__job").only(*_KEY_FIELDS), live)
+    """As `limits.in_use`, of those that are abandoned."""
+    nodes = Node.objects.defer("equipment")
+    attempts = of_threads(Attempt.objects.select_related("instance__job").only(*_KEY_FIELDS), nodes, now)
     return Counter(key for attempt in attempts for key in limits.keys_of(attempt.instance.job))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from jobs.holding import that_hold
@@ -21,10 +22,10 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def read_held(nodes: Iterable[Node], only: Node | None = None) -> list[Held]:
+def read_held(nodes: Iterable[Node], now: datetime, only: Node | None = None) -> list[Held]:
     """Of all of `nodes` or of one, oldest first, abandoned threads last. Columns only: a script may have a megabyte."""
     attempts = Attempt.objects.filter(node=only) if only else Attempt.objects.all()
-    return that_hold(attempts.order_by("id").values(*_FIELDS), nodes, MOST_READ)
+    return that_hold(attempts.order_by("id").values(*_FIELDS), nodes, now, MOST_READ)
 
 
 def is_abandoned(attempt: Held) -> bool:

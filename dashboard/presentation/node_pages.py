@@ -97,7 +97,7 @@ class NodeNotice:
 def read_node_list(now: datetime) -> Regions:
     """Region node_list, by name. Three queries, or four."""
     nodes = list(Node.objects.defer("equipment").order_by("name")[:MOST_SHOWN])
-    on_node, lags = by_node(read_held(nodes)), starts_late()
+    on_node, lags = by_node(read_held(nodes, now)), starts_late()
     return {"node_list": [(f"n{node.pk}", _row(node, on_node[node.pk], lags.get(node.pk), now)) for node in nodes]}
 
 
@@ -108,7 +108,7 @@ def read_node(node_id: int, now: datetime) -> Regions:
     node = Node.objects.filter(pk=node_id).first()
     if node is None:
         raise Gone("There is no such node (any more).")
-    attempts, equipment = read_held([node], node), Equipment.from_json(node.equipment)
+    attempts, equipment = read_held([node], now, node), Equipment.from_json(node.equipment)
     facts = _facts(node, equipment, starts_late().get(node_id))
     regions: dict[str, Sequence[Row]] = {
         "node_head": [("head", _head(node, attempts, now))],

@@ -102,7 +102,7 @@ def read_nodes(now: datetime) -> Regions:
     cores:<id>, coretable:<id> and virtual:<id> where nodes are drawn large, specks:<id> where they are many.
     """
     nodes = list(Node.objects.defer("equipment").order_by("name"))
-    attempts = read_held(nodes)
+    attempts = read_held(nodes, now)
     on_node = by_node(attempts)
     size = "small" if len(nodes) > MOST_LARGE else "large"
     shown = nodes[:MOST_NODES]

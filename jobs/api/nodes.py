@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
@@ -89,11 +90,11 @@ def _drained(done: actions.NodeChanged) -> dict[str, Any]:
     }
 
 
-def resources_by_node(nodes: Iterable[Node]) -> dict[int, Resources]:
+def resources_by_node(nodes: Iterable[Node], now: datetime) -> dict[int, Resources]:
     """Two queries at most."""
     nodes = list(nodes)
     held: defaultdict[int, list[Attempt]] = defaultdict(list)
-    for attempt in that_hold(Attempt.objects.order_by("id").only(*_HELD), nodes):
+    for attempt in that_hold(Attempt.objects.order_by("id").only(*_HELD), nodes, now):
         held[attempt.node_id].append(attempt)
     return {node.pk: _resources(node, held[node.pk]) for node in nodes}
 

@@ -29,7 +29,7 @@ def system_resources(request: HttpRequest) -> Any:
     """Per node, and in sum over those that live. `max_virtual` slots come on top of the physical cores."""
     now = timezone.now()
     nodes = list(Node.objects.order_by("name"))
-    by_node = resources_by_node(nodes)
+    by_node = resources_by_node(nodes, now)
     total = sum((by_node[node.pk] for node in nodes if state_of(node, now) == "live"), Resources())
     each = [
         _resources(by_node[node.pk])

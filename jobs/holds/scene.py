@@ -90,7 +90,7 @@ class _Flight:
 def look(now: datetime, wanted: Collection[int]) -> Scene:
     """Five queries, without what is long: a script may have a megabyte. Starts are predicted for those `wanted`."""
     nodes = list(models.Node.objects.order_by("name"))
-    attempts = _attempts(node for node in nodes if state_of(node, now) == "live")
+    attempts = _attempts(nodes, now)
     queued = list(_rows(Status.QUEUED).order_by("order_key", "id")[:LOOKED_THROUGH])
     retrying = list(_rows(Status.RETRYING).order_by("retry_at", "id")[:LOOKED_THROUGH])
     # Between two queries an attempt fails, or begins and fails: where one was found twice, the later is true.
@@ -138,14 +138,14 @@ def _rows(status: Status) -> QuerySet[models.Instance]:
     return rows.defer(*models.LARGE_OF_JOB, "job__description")
 
 
-def _attempts(live: Iterable[models.Node]) -> list[tuple[Any, ...]]:
-    """Those that hold something, as `_in_flight` takes them; abandoned threads have gone with a node that is."""
+def _attempts(nodes: Iterable[models.Node], now: datetime) -> list[tuple[Any, ...]]:
+    """Those that hold something, as `_in_flight` takes them."""
     rows = models.Attempt.objects.values_list(
         "status", "node_id", "instance_id", "cores", "virtual_cores", "memory_mb", "started_at", "created_at",
         "instance__job_id", "instance__job__tags", "instance__job__execution_model",
         "instance__job__usual_seconds", "instance__job__timeout_seconds",
     ).order_by("id")  # fmt: skip
-    return that_hold(rows, live)
+    return that_hold(rows, nodes, now)
 
 
 def _in_flight(attempts: Sequence[tuple[Any, ...]], waiting: Collection[int], now: datetime) -> _Flight:

@@ -51,6 +51,13 @@ def test_abandoned_thread_is_counted_and_named(api):
     assert (resources["used_physical"], resources["abandoned"]) == (1, [])
 
 
+def test_threads_of_a_killed_node_hold_nothing(api):
+    killed = node(beat=600)
+    abandon(make_running(make_job("a"), killed, (1, 2), virtual=1))
+    (told,) = api.get("system/resources").json()["nodes"]
+    assert (told["used_physical"], told["virtual_allocations"], told["abandoned"]) == (0, 0, [])
+
+
 def test_sum_leaves_out_who_stopped(api):
     node("alpha")
     node("beta")

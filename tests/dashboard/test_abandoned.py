@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -52,6 +53,14 @@ def test_it_stands_behind_what_runs_and_cannot_be_cancelled(visitor, node, threa
     assert f"/instances/{running.pk}/cancel/" in shown
     assert f"/instances/{thread.pk}/cancel/" not in shown
     assert re.search("abandoned core.* ended .*, its thread has not returned", text(visitor, path.format(node.pk)))
+
+
+@pytest.mark.parametrize("path", ["/", "/nodes/", "/nodes/{}/"])
+def test_it_is_gone_with_a_node_that_was_killed(visitor, node, thread, path):
+    type(node).objects.update(heartbeat_at=timezone.now() - timedelta(minutes=10))
+    shown = html(visitor, path.format(node.pk))
+    for said in ("data-abandoned", "1 abandoned", f'data-key="i{thread.pk}"', "its thread has not returned"):
+        assert said not in shown
 
 
 def test_list_of_nodes_counts_it_apart(visitor, node, thread):
