@@ -17,10 +17,12 @@ Row = TypeVar("Row")
 def that_hold(rows: QuerySet[Attempt, Row], nodes: Iterable[Node], now: datetime, most: int | None = None) -> list[Row]:
     """Of `rows` those that have not ended, `most` of them, then those of the abandoned threads of `nodes`.
 
-    One query, and one more where there are such threads: no index serves both questions at once. Read `nodes` before,
-    so that none is found twice.
+    One query, and one more where there are such threads: no index serves both questions at once. A node tells of a
+    thread before its attempt ends, so that none is missed; and none is found twice.
     """
-    return [*rows.filter(~Q(status="ended"))[:most], *of_threads(rows, nodes, now)]
+    nodes = list(nodes)
+    running = rows.filter(~Q(status="ended")).exclude(token__in=threads_of(nodes, now))
+    return [*running[:most], *of_threads(rows, nodes, now)]
 
 
 def of_threads(rows: QuerySet[Attempt, Row], nodes: Iterable[Node], now: datetime) -> list[Row]:

@@ -11,11 +11,8 @@ from django.db.models import Count
 
 from jobs.core.limits import model_key, tag_key
 from jobs.core.states import Status
-from jobs.holding import of_threads
-from jobs.models import Attempt, Instance, Job, Limit, Node
+from jobs.models import Instance, Job, Limit
 from jobs.store import limits
-
-_KEY_FIELDS = ("instance__job__tags", "instance__job__execution_model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class LimitUse:
 
 def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
     """Four queries beside that for the limits, and one more where there are abandoned threads."""
-    running = limits.in_use() + _held_by_threads(now)
+    running = limits.in_use(now)
     queued = Instance.objects.filter(status=Status.QUEUED).order_by().values_list("job").annotate(count=Count("id"))
     counts: dict[int, int] = dict(queued)
     waiting: Counter[str] = Counter()
@@ -44,13 +41,6 @@ def uses(rows: Iterable[Limit], now: datetime) -> list[LimitUse]:
         waiting.update(dict.fromkeys(limits.keys_of(job), counts[job.pk]))
         rates.update(dict.fromkeys(job.rates, counts[job.pk]))
     return [_use(row, running, waiting, rates, now) for row in rows]
-
-
-def _held_by_threads(now: datetime) -> Counter[str]:
-    """As `limits.in_use`, of those that are abandoned."""
-    nodes = Node.objects.defer("equipment")
-    attempts = of_threads(Attempt.objects.select_related("instance__job").only(*_KEY_FIELDS), nodes, now)
-    return Counter(key for attempt in attempts for key in limits.keys_of(attempt.instance.job))
 
 
 def _use(row: Limit, running: Counter[str], waiting: Counter[str], rates: Counter[str], now: datetime) -> LimitUse:

@@ -20,6 +20,7 @@ from jobs.core.firing import Schedules
 from jobs.core.graph import Graph
 from jobs.core.inputs import (
     Abandoned,
+    AbandonedElsewhere,
     AdmissionChanged,
     Began,
     CancelAsked,
@@ -138,6 +139,8 @@ class Engine:
                 return self._began(told)
             case Abandoned():
                 return self._abandoned(told)
+            case AbandonedElsewhere(instances):
+                return self._abandoned_elsewhere(instances, now)
             case CancelAsked(instance_id, code, reason):
                 return self._withdraw(instance_id, code, reason, now)
             case InstanceSeen(instance):
@@ -202,7 +205,27 @@ class Engine:
         self.waiting.noted(replace(instance, status=finish.status))
         return [finish, *pauses]
 
+    def _abandoned_elsewhere(self, instances: Sequence[Instance], now: datetime) -> Sequence[Decision]:
+        """Those that are known here end, to be kept, when that is seen."""
+        self.known.abandoned_elsewhere = {instance.id for instance in instances}
+        for instance in instances:
+            if instance.status in TERMINAL and instance.id not in self.known.instances:
+                self._outlived(instance)
+        decisions: list[Decision] = []
+        for instance_id in sorted(self.known.outlived - self.known.abandoned_elsewhere):
+            job_id = self.known.instances[instance_id].job_id
+            self._forget(instance_id)
+            decisions.extend(self.schedules.ended(job_id, now))
+        return decisions
+
+    def _outlived(self, instance: Instance) -> None:
+        self.known.outlive(instance)
+        self.limits.hold(instance.id, self.known.job(instance.job_id).limits)
+
     def _seen(self, instance: Instance, now: datetime) -> Sequence[Decision]:
+        if instance.id in self.known.outlived:
+            self.waiting.noted(instance)  # for who has come since to wait for it
+            return ()
         run = self.known.running.get(instance.id)
         if run is not None:
             self.waiting.noted(instance)
@@ -221,7 +244,12 @@ class Engine:
         if before is not None and before.status is Status.RUNNING:
             self._endings.note(instance)
         self.waiting.noted(instance)
-        return self.schedules.ended(instance.job_id, now) if instance.status in TERMINAL else ()
+        if instance.status not in TERMINAL:
+            return ()
+        if instance.id in self.known.abandoned_elsewhere:
+            self._outlived(instance)
+            return ()
+        return self.schedules.ended(instance.job_id, now)
 
     def _seen_while_running(self, instance: Instance, run: Run) -> Sequence[Decision]:
         """Whatever became of its row, the process is this node's until it has ended, and so are its cores."""
@@ -266,6 +294,8 @@ class Engine:
         instance = self.known.instances.get(instance_id)
         run = self.known.running.get(instance_id)
         if instance is None or instance.cancel_requested or (run is not None and run.abandoned):
+            return ()
+        if instance_id in self.known.outlived:
             return ()
         if instance.status in WAITING:
             dismiss = Dismiss(instance.id, instance.job_id, instance.status, Status.CANCELLED, code, reason)

@@ -89,13 +89,24 @@ class Ended:
 class Abandoned:
     """The instance ends with `outcome` although its attempt still runs and cannot be ended, as a thread cannot.
 
-    What the attempt holds stays held, and its instance stays one to overlap with, until `Ended` comes. Nowhere but in
-    memory: only a thread of this process, or of a host process that ends with it, can be abandoned.
+    What the attempt holds stays held, and its instance stays one to overlap with, until `Ended` comes. After a restart
+    that is forgotten: only a thread of this process, or of a host process that ends with it, can be abandoned.
     """
 
     instance_id: int
     token: str
     outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonedElsewhere:
+    """Whose threads go on, abandoned, on other nodes: all there are now, as the store has them.
+
+    Told before the ends of these instances. Until a later one leaves them out, they stay ones to overlap with, and hold
+    their places of limits, as they do on their own node.
+    """
+
+    instances: tuple[Instance, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +150,7 @@ Input = (
     | Began
     | Ended
     | Abandoned
+    | AbandonedElsewhere
     | CancelAsked
     | AdmissionChanged
     | LimitsChanged

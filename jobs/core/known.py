@@ -42,11 +42,17 @@ class Run:
 
 
 class KnownInstances:
-    """Live instances by id and by job, and which of them run on this node."""
+    """Live instances by id and by job, and which of them run on this node.
+
+    `abandoned_elsewhere`: whose threads go on on other nodes; `outlived`: those of them that have ended, kept here as
+    ones that run.
+    """
 
     def __init__(self) -> None:
         self.instances: dict[int, Instance] = {}
         self.running: dict[int, Run] = {}
+        self.abandoned_elsewhere: set[int] = set()
+        self.outlived: set[int] = set()
         self.ends = ExpectedEnds()
         self._jobs: dict[int, Job] = {}
         self._of_jobs: dict[int, OfJob] = {}
@@ -120,6 +126,7 @@ class KnownInstances:
 
     def forget(self, instance_id: int) -> None:
         self.stopped(instance_id)
+        self.outlived.discard(instance_id)
         instance = self.instances.pop(instance_id, None)
         if instance is not None:
             of_job = self._of_jobs[instance.job_id]
@@ -159,6 +166,11 @@ class KnownInstances:
     def abandoned(self, instance_id: int) -> None:
         """Its instance has ended for everybody else; here it goes on being one that runs, as its attempt does."""
         self.running[instance_id] = replace(self.running[instance_id], abandoned=True)
+
+    def outlive(self, instance: Instance) -> None:
+        """It has ended, but not its thread on another node: here, too, it goes on being one that runs."""
+        self.put(replace(instance, status=Status.RUNNING))
+        self.outlived.add(instance.id)
 
     def run_of(self, instance_id: int, token: str) -> Run | None:
         """The one with this token, if it is what runs here of the instance."""

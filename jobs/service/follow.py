@@ -7,8 +7,17 @@ from datetime import datetime
 
 from jobs import models
 from jobs.core.engine import Engine
-from jobs.core.inputs import Input, InstanceGone, InstanceSeen, JobChanged, JobGone, ScheduleGone
+from jobs.core.inputs import (
+    AbandonedElsewhere,
+    Input,
+    InstanceGone,
+    InstanceSeen,
+    JobChanged,
+    JobGone,
+    ScheduleGone,
+)
 from jobs.core.states import Status
+from jobs.holding import threads_of
 from jobs.store import changes, horizon, limits, read
 
 # Waiting for others, of jobs that were edited: more are found when their upstreams end.
@@ -18,12 +27,14 @@ MOST_PENDING = 5_000
 class Follower:
     """The engine's place in the feed, and the part of the database that it holds in memory."""
 
-    def __init__(self, actor: str) -> None:
+    def __init__(self, actor: str, node_id: int) -> None:
         self._actor = actor
+        self._node_id = node_id
         self._version = changes.DataVersion()
         self._position = 0
         self.behind = False
         self._node_changed = False
+        self._abandoned_elsewhere: frozenset[int] = frozenset()
         self._backfill_made = False
         self._refused_instances: set[int] = set()
         self._refused_schedules: set[int] = set()
@@ -33,7 +44,7 @@ class Follower:
         """Everything up to the horizon. The feed's place is noted first: what comes in between is seen twice."""
         self._version.changed()
         self._position = changes.newest()
-        return self.load(now)
+        return [*self.abandoned_elsewhere(now), *self.load(now)]
 
     def load(self, now: datetime) -> list[Input]:
         """Everything up to a new horizon. The feed's place stays: a wish that lies before it would never be seen."""
@@ -80,6 +91,21 @@ class Follower:
         """Whether, since the last time it was asked, somebody else changed a node: perhaps this one."""
         changed, self._node_changed = self._node_changed, False
         return changed
+
+    def abandoned_elsewhere(self, now: datetime) -> list[Input]:
+        """Whose threads go on on other nodes, after their jobs, where these are others than was told last.
+
+        Asked after a look, it is to be told before what that found.
+        """
+        nodes = models.Node.objects.exclude(pk=self._node_id).defer("equipment")
+        tokens = threads_of(nodes, now)
+        rows = list(models.Instance.objects.filter(attempts__token__in=tokens).order_by("pk")) if tokens else []
+        ids = frozenset(row.pk for row in rows)
+        if ids == self._abandoned_elsewhere:
+            return []
+        self._abandoned_elsewhere = ids
+        jobs = read.jobs({row.job_id for row in rows}, read.workflows())
+        return [*map(JobChanged, jobs), AbandonedElsewhere(tuple(map(read.instance, rows)))]
 
     def take_backfill_made(self) -> bool:
         """Whether, since the last time it was asked, somebody asked for a backfill."""

@@ -97,6 +97,7 @@ class EngineLoop(threading.Thread):
         self._follower: Follower
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
+        self._others = Every(HEARTBEAT_SECONDS)
         self._unseen: dict[str, str] = {}
         self._ask_again = Every(ASK_AGAIN_SECONDS)
         self._wake_at: datetime | None = None
@@ -141,8 +142,11 @@ class EngineLoop(threading.Thread):
         seen = self._follower.look(poked=poked) if looks or poked else []
         # Before the ends: a row that was read as running must not come after the end of its attempt.
         inputs = [*seen, *self._follower.beyond_horizon(self._engine, now), *inputs]
-        if self._follower.take_node_changed() and self._gate.look_at_wish():
+        changed = self._follower.take_node_changed()
+        if changed and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
+        if self._others.is_due() or changed:  # one that was killed tells nobody
+            inputs = [*self._follower.abandoned_elsewhere(now), *inputs]
         ended = self._pass(now, inputs)
         if asked := self._follower.take_backfill_made():
             self._backfills.told()
@@ -155,14 +159,15 @@ class EngineLoop(threading.Thread):
 
     def _pass(self, now: datetime, inputs: list[Input]) -> bool:
         """Whether anything ended."""
+        # Before its end is written: other nodes would take that for the end of its thread.
+        if self._abandoned != self._abandoned_told:
+            registration.tell_abandoned(self._node, self._abandoned, now)
+            self._abandoned_told = set(self._abandoned)
         passed = run_pass(self._engine, self._store, now, inputs, self._busy)
         self._wake_at = passed.wake_at
         if self._engine.starts.kept_for != self._kept_for:
             registration.keep_cores(self._node, self._engine.starts.kept_for, now)
             self._kept_for = self._engine.starts.kept_for
-        if self._abandoned != self._abandoned_told:
-            registration.tell_abandoned(self._node, self._abandoned, now)
-            self._abandoned_told = set(self._abandoned)
         self._follower.look_again(passed.refused_instances, passed.refused_schedules)
         self._act(passed)
         return passed.ended
@@ -263,7 +268,7 @@ class EngineLoop(threading.Thread):
         )
         self._is_built = True
         self._preparing.begin_anew()
-        self._follower = Follower(self._store.actor)
+        self._follower = Follower(self._store.actor, self._node.pk)
         self._wake_at = None
         self._remember(self._mailbox.take()[0])
         recovered = recover(

@@ -47,7 +47,7 @@ def since(position: int, *, but_of: str) -> Changes:
         jobs=frozenset(job_id for job_id, instance_id in others if job_id is not None and instance_id is None),
         instances=frozenset(instance_id for _, instance_id in others if instance_id is not None),
         more=len(rows) == AT_ONCE,
-        node=any(kind == "node.changed" and actor != but_of for _, actor, kind, *_ in rows),
+        node=any(kind.startswith("node.") and actor != but_of for _, actor, kind, *_ in rows),
         limits=any(kind == "limit.changed" for _, _, kind, *_ in rows),
         backfills=any(kind == "backfill.created" for _, _, kind, *_ in rows),
     )

@@ -14,11 +14,12 @@ from jobs.core.decisions import Start
 from jobs.core.inputs import LimitsChanged
 from jobs.core.limits import Rate, job_key, model_key, tag_key
 from jobs.core.states import Status
+from jobs.holding import of_threads
 
 # Any fixed number, the same for every node: starts that take of a limit are decided one transaction after the other.
 CLAIM_LOCK = 0x524F544C
-# What `keys_of` and the rates of an instance are read from.
-KEY_FIELDS = ("job__tags", "job__execution_model", "job__rates")
+# What `keys_of` an instance's job are read from.
+_KEY_FIELDS = ("job__tags", "job__execution_model")
 
 
 def load() -> LimitsChanged:
@@ -57,7 +58,7 @@ def claim(starts: Sequence[Start], at: datetime) -> set[int]:
     if not limited:
         return set()
     maxima = dict(load().maxima) | _job_maxima(limited)
-    running = in_use() if any(start.limits for start in limited) else Counter()
+    running = in_use(at) if any(start.limits for start in limited) else Counter()
     buckets = {row.name: row for row in _buckets(limited)}
     refused: set[int] = set()
     for start in limited:
@@ -88,10 +89,16 @@ def _job_maxima(starts: Iterable[Start]) -> dict[str, int]:
     return {job_key(pk): maximum for pk, maximum in rows.values_list("pk", "max_running") if maximum is not None}
 
 
-def in_use() -> Counter[str]:
-    """How many run, on any node, by the keys of all limits that could hold for them."""
-    running = models.Instance.objects.filter(status=Status.RUNNING).select_related("job")
-    return Counter(key for row in running.only(*KEY_FIELDS) for key in keys_of(row.job))
+def in_use(now: datetime) -> Counter[str]:
+    """How many run, on any node, or have ended without their threads, by the keys of all limits that could hold for
+    them. Two queries, and one more where there are such threads.
+    """
+    running = models.Instance.objects.filter(status=Status.RUNNING).select_related("job").only(*_KEY_FIELDS)
+    attempts = models.Attempt.objects.exclude(instance__status=Status.RUNNING).select_related("instance__job")
+    fields = (f"instance__{field}" for field in _KEY_FIELDS)
+    threads = of_threads(attempts.only(*fields), models.Node.objects.defer("equipment"), now)
+    jobs = [*(instance.job for instance in running), *(attempt.instance.job for attempt in threads)]
+    return Counter(key for job in jobs for key in keys_of(job))
 
 
 def _buckets(starts: Iterable[Start]) -> Iterable[models.Limit]:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def follower() -> Follower:
-    follower = Follower("node:here")
+    follower = Follower("node:here", 1)
     follower.begin(utc_now())
     return follower
 

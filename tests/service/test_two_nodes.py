@@ -60,3 +60,34 @@ def test_stop_asks_nothing_of_a_connection_that_was_cut(two_nodes):
     assert process.wait(DEADLINE_SECONDS) == 0
     assert "Rota has stopped; nothing runs." in node.output()
     assert "Traceback" not in node.output()
+
+
+def test_an_abandoned_thread_keeps_its_place_on_both(two_nodes):
+    for node in two_nodes:
+        node.variables = {"ROTA_APPS": "tests.callables.shop"}
+    both_run(two_nodes)
+    free = two_nodes[0].folder / "free"
+    job = models.Job.objects.create(
+        name="waits",
+        kind="callable",
+        body="tests.callables.shop.jobs.thread_waits",
+        execution_model="thread",
+        parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+        parameter_values={"path": str(free)},
+        max_running=1,
+        created_at=utc_now(),
+    )
+    first, second = (actions.run_job(job.pk, actor="ann", now=utc_now()).instance_id for _ in range(2))
+    until(lambda: models.Attempt.objects.filter(status="running").count() == 1)
+    running = models.Attempt.objects.select_related("node").get()
+    actions.drain_node(running.node_id, actor="ann", now=utc_now())  # so that the other is to start what comes
+    actions.cancel_instance(running.instance_id, actor="ann", now=utc_now())
+    until(lambda: two_nodes[0].status(running.instance_id) == "cancelled")
+    waiting = models.Instance.objects.get(pk=second if running.instance_id == first else first)
+    until(lambda: models.Event.objects.filter(kind="instance.held", instance_id=waiting.pk).exists())
+    freed_at = utc_now()
+    free.touch()
+    until(lambda: two_nodes[0].status(waiting.pk) == "success")
+    waiting.refresh_from_db()
+    assert waiting.started_at > freed_at
+    assert waiting.node_id != running.node_id

@@ -35,7 +35,7 @@ class Node:
             new_token=lambda: uuid4().hex,
             uniform=lambda low, high: high,
         )
-        self.follower = Follower(self.store.actor)
+        self.follower = Follower(self.store.actor, self.node.pk)
         self.now = NOW
         self.wake_at = None
         self.pass_with(self.follower.begin(self.now))
