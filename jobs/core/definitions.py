@@ -59,12 +59,21 @@ class Definitions:
             return []
         return [wait for instance in queued for wait in self._starts.hold(instance.id, Hold("paused"))]
 
+    def forget_idle(self) -> None:
+        """Drop those that are here for no instance, schedule or dependency: each one-off job that ever ran."""
+        for job_id in self._known.idle_jobs():
+            if job_id not in self._graph and not self._schedules.watches(job_id):
+                self._drop(job_id)
+
     def drop(self, job_id: int, forget: Callable[[int], None]) -> None:
         """It was deleted; `forget` what waits of it."""
+        for instance in self._known.waiting_of(job_id):
+            forget(instance.id)
+        self._drop(job_id)
+
+    def _drop(self, job_id: int) -> None:
         self._schedules.remove_job(job_id)
         self._graph.drop(job_id)
         self._waiting.job_gone(job_id)
         self._limits.set_job(job_id, None)
-        for instance in self._known.waiting_of(job_id):
-            forget(instance.id)
         self._known.drop_job(job_id)

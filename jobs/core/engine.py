@@ -117,6 +117,12 @@ class Engine:
         self.limits.hold(instance.id, job.limits)
         self.places.started(instance)
 
+    def forget_idle_jobs(self) -> None:
+        """Give back the memory of jobs that nothing is to be decided of. Only for who tells a job again, each time,
+        before an instance or a schedule of it.
+        """
+        self.jobs.forget_idle()
+
     def settle(self, committed: Committed) -> list[Input]:
         """After a commit: what to tell the next step. Where somebody else was first: forget, and give cores back.
 

@@ -65,6 +65,10 @@ class Schedules:
         if watched is not None:
             self._of_job.pop(watched.job_id, None)
 
+    def watches(self, job_id: int) -> bool:
+        """Whether the job has a schedule that may fire."""
+        return job_id in self._of_job
+
     def remove_job(self, job_id: int) -> None:
         if job_id in self._of_job:
             self.remove(self._of_job[job_id].schedule_id)

@@ -86,6 +86,11 @@ class KnownInstances:
             self._of_jobs.pop(job_id, None)
             self._durations.pop(job_id, None)
 
+    def idle_jobs(self) -> list[int]:
+        """Those of which nothing is live, and no more is known than that they took so long once."""
+        idle = (job_id for job_id in self._jobs if not self.has_instances(job_id))
+        return [job_id for job_id in idle if len(self._durations.get(job_id, ())) < 2]
+
     def note_duration(self, job_id: int, seconds: float) -> float:
         """A success took this long: returns the job's usual duration from now on."""
         job = self.job(job_id)

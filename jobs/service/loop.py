@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 10.0
 ASK_AGAIN_SECONDS = 60.0  # for attempts of which cannot be seen what became of them
+FORGET_SECONDS = 60.0
 LOOK_SECONDS = 1.0
 REST_AFTER_FAULT_SECONDS = 1.0
 
@@ -98,6 +99,7 @@ class EngineLoop(threading.Thread):
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
         self._others = Every(HEARTBEAT_SECONDS)
+        self._forget = Every(FORGET_SECONDS)
         self._unseen: dict[str, str] = {}
         self._ask_again = Every(ASK_AGAIN_SECONDS)
         self._wake_at: datetime | None = None
@@ -225,6 +227,8 @@ class EngineLoop(threading.Thread):
             registration.beat(self._node.pk, now)
         self._executor.nudge()
         self._on_beat()
+        if self._forget.is_due():
+            self._engine.forget_idle_jobs()
         if self._gate.look_at_disk(now):
             self._mailbox.put(AdmissionChanged(self._gate.stopped))
         if self._unseen and self._ask_again.is_due():
