@@ -1,9 +1,10 @@
 """Hides the values of secrets in what a job prints. Standard library only.
 
-Looked for are the value as it is, as a URL, code, markup or a shell writes it, in base64 wherever it begins in a longer
-text, the password of an address, and, of a value of several lines, each line that says something. All bytes that belong
-to any of these are replaced, by one MASK for what overlaps. A program that turns its secret round, or prints it letter
-by letter with others between, gets it past this: it is a help against accidents, not a wall.
+Looked for are the value as it is, as a URL, code, markup or a shell writes it, in hexadecimal digits, in base64
+wherever it begins in a longer text, the password of an address, and, of a value of several lines, each line that says
+something. All bytes that belong to any of these are replaced, by one MASK for what overlaps. A program that turns its
+secret round, or prints it letter by letter with others between, gets it past this: it is a help against accidents, not
+a wall.
 
 A stream is masked as it comes, however it is cut: what is told of it, put together, is the whole masked at once. For
 that the end of what came last is held back for as long as it may be the beginning of a value, at most one byte less
@@ -179,6 +180,8 @@ def forms_of(value: str) -> Iterator[bytes]:
         for quoted in (quote(raw, safe), IN_CAPITALS.sub(lambda one: one[0].lower(), quote(raw, safe))):
             yield quoted
             yield quoted.replace(b"%20", b"+")
+    yield raw.hex().encode()
+    yield raw.hex().upper().encode()
     for form in in_base64(raw):
         yield form
         yield form.translate(bytes.maketrans(b"+/", b"-_"))

@@ -116,6 +116,8 @@ def test_words_find_a_value_wherever_it_lies(begin):
         lambda value: json.dumps(value, ensure_ascii=False),
         repr,
         lambda value: repr(value.encode()),
+        lambda value: value.encode().hex(),
+        lambda value: value.encode().hex().upper(),
         lambda value: base64.b64encode(value.encode()).decode(),
         lambda value: base64.urlsafe_b64encode(f"x{value}".encode()).decode(),
         lambda value: base64.b64encode(f"xy{value}z".encode()).decode(),
