@@ -18,10 +18,13 @@ from jobs.core.inputs import (
 )
 from jobs.core.states import Status
 from jobs.holding import threads_of
+from jobs.service.every import Every
 from jobs.store import changes, horizon, limits, read
 
 # Waiting for others, of jobs that were edited: more are found when their upstreams end.
 MOST_PENDING = 5_000
+
+OTHER_NODES_SECONDS = 10.0  # one that was killed tells nobody
 
 
 class Follower:
@@ -34,6 +37,7 @@ class Follower:
         self._position = 0
         self.behind = False
         self._node_changed = False
+        self._other_nodes = Every(OTHER_NODES_SECONDS)
         self._abandoned_elsewhere: frozenset[int] = frozenset()
         self._backfill_made = False
         self._refused_instances: set[int] = set()
@@ -44,7 +48,8 @@ class Follower:
         """Everything up to the horizon. The feed's place is noted first: what comes in between is seen twice."""
         self._version.changed()
         self._position = changes.newest()
-        return [*self.abandoned_elsewhere(now), *self.load(now)]
+        self._other_nodes.is_due()
+        return [*self._threads_elsewhere(now), *self.load(now)]
 
     def load(self, now: datetime) -> list[Input]:
         """Everything up to a new horizon. The feed's place stays: a wish that lies before it would never be seen."""
@@ -72,31 +77,27 @@ class Follower:
         self._refused_instances.update(instances)
         self._refused_schedules.update(schedules)
 
-    def look(self, *, poked: bool) -> list[Input]:
+    def look(self, now: datetime, *, poked: bool) -> list[Input]:
         """What others committed since the last look; nothing is read where the database says that nothing was.
 
         A portion of it: `behind` tells that there is more.
         """
-        changed = self._version.changed()
+        changed, is_due = self._version.changed(), self._other_nodes.is_due()
         if not (changed or poked or self.behind or self._refused_instances or self._refused_schedules):
-            return []
+            return self._threads_elsewhere(now) if is_due else []
         found = changes.since(self._position, but_of=self._actor)
         self._position, self.behind = found.position, found.more
         self._node_changed = self._node_changed or found.node
         self._backfill_made = self._backfill_made or found.backfills
         told: list[Input] = [limits.load()] if found.limits else []
-        return told + self._read(found.jobs, found.instances) + self._read_refused()
+        told += self._read(found.jobs, found.instances) + self._read_refused()
+        if told or found.node or is_due:
+            # Read after the ends that it is told before: whose end is written has told of its thread.
+            told = [*self._threads_elsewhere(now), *told]
+        return told
 
-    def take_node_changed(self) -> bool:
-        """Whether, since the last time it was asked, somebody else changed a node: perhaps this one."""
-        changed, self._node_changed = self._node_changed, False
-        return changed
-
-    def abandoned_elsewhere(self, now: datetime) -> list[Input]:
-        """Whose threads go on on other nodes, after their jobs, where these are others than was told last.
-
-        Asked after a look, it is to be told before what that found.
-        """
+    def _threads_elsewhere(self, now: datetime) -> list[Input]:
+        """Whose threads go on, abandoned, on other nodes, where that has changed since told; their jobs first."""
         nodes = models.Node.objects.exclude(pk=self._node_id).defer("equipment")
         tokens = threads_of(nodes, now)
         rows = list(models.Instance.objects.filter(attempts__token__in=tokens).order_by("pk")) if tokens else []
@@ -106,6 +107,11 @@ class Follower:
         self._abandoned_elsewhere = ids
         jobs = read.jobs({row.job_id for row in rows}, read.workflows())
         return [*map(JobChanged, jobs), AbandonedElsewhere(tuple(map(read.instance, rows)))]
+
+    def take_node_changed(self) -> bool:
+        """Whether, since the last time it was asked, somebody else changed a node: perhaps this one."""
+        changed, self._node_changed = self._node_changed, False
+        return changed
 
     def take_backfill_made(self) -> bool:
         """Whether, since the last time it was asked, somebody asked for a backfill."""

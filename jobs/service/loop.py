@@ -98,7 +98,6 @@ class EngineLoop(threading.Thread):
         self._follower: Follower
         self._look = Every(LOOK_SECONDS)
         self._heartbeat = Every(HEARTBEAT_SECONDS)
-        self._others = Every(HEARTBEAT_SECONDS)
         self._forget = Every(FORGET_SECONDS)
         self._unseen: dict[str, str] = {}
         self._ask_again = Every(ASK_AGAIN_SECONDS)
@@ -141,14 +140,11 @@ class EngineLoop(threading.Thread):
         now = self._clocks.wall()
         if looks := self._look.is_due():
             self._busy = self._load()  # over less than about a second such a figure means nothing
-        seen = self._follower.look(poked=poked) if looks or poked else []
+        seen = self._follower.look(now, poked=poked) if looks or poked else []
         # Before the ends: a row that was read as running must not come after the end of its attempt.
         inputs = [*seen, *self._follower.beyond_horizon(self._engine, now), *inputs]
-        changed = self._follower.take_node_changed()
-        if changed and self._gate.look_at_wish():
+        if self._follower.take_node_changed() and self._gate.look_at_wish():
             inputs.append(AdmissionChanged(self._gate.stopped))
-        if self._others.is_due() or changed:  # one that was killed tells nobody
-            inputs = [*self._follower.abandoned_elsewhere(now), *inputs]
         ended = self._pass(now, inputs)
         if asked := self._follower.take_backfill_made():
             self._backfills.told()

@@ -104,7 +104,7 @@ def test_edit_while_it_runs_counts_from_the_end(clockwork):
 
 def test_edit_that_the_engine_has_not_seen_wins_over_the_end(clockwork):
     job = running(clockwork)
-    clockwork.loop._follower.look = lambda *, poked: []  # it is committed, and not read yet
+    clockwork.loop._follower.look = lambda _now, *, poked: []  # it is committed, and not read yet
     edit(clockwork, job, "1m")
     clockwork.end_all()
     del clockwork.loop._follower.look

@@ -34,55 +34,55 @@ def kinds(told):
 
 def test_submitted_instance_is_told_after_its_job(follower):
     created = create(schedule_type="once")
-    told = follower.look(poked=True)
+    told = follower.look(utc_now(), poked=True)
     assert kinds(told).index(JobChanged) < kinds(told).index(InstanceSeen)
     assert [t.instance.id for t in told if isinstance(t, InstanceSeen)] == [created.instance_id]
 
 
 def test_scheduled_job_is_told_with_its_trigger(follower):
     create(schedule_type="interval", schedule_expression="5m")
-    (told,) = [t for t in follower.look(poked=True) if isinstance(t, ScheduleChanged)]
+    (told,) = [t for t in follower.look(utc_now(), poked=True) if isinstance(t, ScheduleChanged)]
     assert told.trigger.next_after(told.watched_from) == models.Schedule.objects.get().next_at
 
 
 def test_paused_schedule_is_gone(follower):
     job_id = create(schedule_type="interval", schedule_expression="5m").job_id
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     actions.pause_job(job_id, actor="ann", now=utc_now())
-    told = follower.look(poked=True)
+    told = follower.look(utc_now(), poked=True)
     assert ScheduleGone(job_id) in told
     assert ScheduleChanged not in kinds(told)
 
 
 def test_deleted_job_is_gone(follower):
     job_id = create(schedule_type="interval", schedule_expression="5m").job_id
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     actions.delete_job(job_id, actor="ann", now=utc_now())
-    assert JobGone(job_id) in follower.look(poked=True)
+    assert JobGone(job_id) in follower.look(utc_now(), poked=True)
 
 
 def test_deleted_instance_is_gone(follower):
     instance_id = create(schedule_type="once").instance_id
     models.Instance.objects.all().delete()
-    assert InstanceGone(instance_id) in follower.look(poked=True)
+    assert InstanceGone(instance_id) in follower.look(utc_now(), poked=True)
 
 
 def test_own_events_are_not_read_again(follower):
     create(schedule_type="once")
     models.Event.objects.update(actor="node:here")
-    assert follower.look(poked=True) == []
+    assert follower.look(utc_now(), poked=True) == []
 
 
 def test_nothing_is_told_twice(follower):
     create(schedule_type="once")
-    follower.look(poked=True)
-    assert follower.look(poked=True) == []
+    follower.look(utc_now(), poked=True)
+    assert follower.look(utc_now(), poked=True) == []
 
 
 def test_look_without_changes_asks_no_table(follower):
-    follower.look(poked=False)
+    follower.look(utc_now(), poked=False)
     with CaptureQueriesContext(connection) as captured:
-        assert follower.look(poked=False) == []
+        assert follower.look(utc_now(), poked=False) == []
     assert [query["sql"] for query in captured.captured_queries] == ["PRAGMA data_version"]
 
 
@@ -91,7 +91,7 @@ def test_far_instance_is_found_when_its_time_comes(follower):
     job = models.Job.objects.get(pk=create(schedule_type="interval", schedule_expression="1d").job_id)
     far = now + timedelta(hours=3)
     instance = wishes.submit(job, cause="manual", actor="ann", now=now, due_at=far)
-    assert InstanceSeen not in kinds(follower.look(poked=True))
+    assert InstanceSeen not in kinds(follower.look(utc_now(), poked=True))
     reload_at = follower.horizon.reload_at
     assert now < reload_at < far
     assert [t.instance.id for t in follower.load(reload_at) if isinstance(t, InstanceSeen)] == [instance.pk]
@@ -114,10 +114,10 @@ def test_unreadable_schedule_is_told_so_that_it_is_flagged(follower):
 
 def test_wish_between_look_and_reload_is_seen(follower):
     instance_id = create(schedule_type="once").instance_id
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     actions.cancel_instance(instance_id, actor="ann", now=utc_now())
     follower.load(utc_now())
-    assert instance_id in [t.instance.id for t in follower.look(poked=True) if isinstance(t, InstanceSeen)]
+    assert instance_id in [t.instance.id for t in follower.look(utc_now(), poked=True) if isinstance(t, InstanceSeen)]
 
 
 def test_queue_of_a_paused_job_hides_nobody(follower, monkeypatch):
@@ -128,24 +128,24 @@ def test_queue_of_a_paused_job_hides_nobody(follower, monkeypatch):
     actions.pause_job(paused.job_id, actor="ann", now=utc_now())
     other = create(schedule_type="once").instance_id
     assert [t.instance.id for t in follower.load(utc_now()) if isinstance(t, InstanceSeen)] == [other]
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     actions.resume_job(paused.job_id, actor="ann", now=utc_now())
-    told = [t.instance.job_id for t in follower.look(poked=True) if isinstance(t, InstanceSeen)]
+    told = [t.instance.job_id for t in follower.look(utc_now(), poked=True) if isinstance(t, InstanceSeen)]
     assert paused.job_id in told
 
 
 def test_reason_of_another_engine_is_no_news(follower):
     create(schedule_type="once")
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     models.Event.objects.create(at=utc_now(), kind="instance.held", instance_id=1, actor="node:there")
-    assert follower.look(poked=True) == []
+    assert follower.look(utc_now(), poked=True) == []
 
 
 def test_flood_of_events_comes_in_portions(follower, monkeypatch):
     monkeypatch.setattr(changes, "AT_ONCE", 3)
     ids = [create(schedule_type="once").instance_id for _ in range(4)]
     seen = []
-    while told := follower.look(poked=True):
+    while told := follower.look(utc_now(), poked=True):
         seen += [t.instance.id for t in told if isinstance(t, InstanceSeen)]
     assert set(seen) == set(ids)
     assert not follower.behind
@@ -154,9 +154,9 @@ def test_flood_of_events_comes_in_portions(follower, monkeypatch):
 def test_change_of_a_node_is_told_once(follower):
     node = models.Node.objects.create(name="here", cores=[0])
     actions.drain_node(node.pk, actor="ann", now=utc_now())
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     assert follower.take_node_changed()
     assert not follower.take_node_changed()
     registration.keep_cores(node, 7, utc_now())  # by the reader itself
-    follower.look(poked=True)
+    follower.look(utc_now(), poked=True)
     assert not follower.take_node_changed()

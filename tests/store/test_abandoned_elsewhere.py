@@ -8,8 +8,9 @@ from jobs import models
 from jobs.core.inputs import Abandoned, Ended
 from jobs.core.records import Outcome
 from jobs.core.states import OutcomeKind
-from jobs.service import registration
-from tests.store.benches import NOW, at
+from jobs.service import follow, registration
+from jobs.store import changes
+from tests.store.benches import NOW
 from tests.store.test_limit_claims import Node, claimed, make_job, running, submit
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -20,13 +21,6 @@ def node(name: str) -> Node:
     made = Node(name)
     models.Node.objects.filter(pk=made.node.pk).update(heartbeat_at=NOW)
     return made
-
-
-def look(one: Node) -> None:
-    """As the service's loop does."""
-    seen = one.follower.look(poked=True)
-    changed = one.follower.take_node_changed()
-    one.pass_with([*(one.follower.abandoned_elsewhere(one.now) if changed else []), *seen])
 
 
 def abandon(one: Node, instance_id: int) -> str:
@@ -51,53 +45,64 @@ def abandoned(nodes: tuple[Node, Node]) -> tuple[int, str]:
     """On the left node, of a job that may run once at a time."""
     left, right = nodes
     (instance_id,) = submit(make_job(max_running=1))
-    look(left)
-    look(right)
+    left.look()
+    right.look()
     return instance_id, abandon(left, instance_id)
 
 
 def test_other_node_starts_nothing_beside_it(nodes, abandoned):
     left, right = nodes
     (waiting,) = submit(models.Job.objects.get())
-    look(right)
+    right.look()
     assert running() == []
     assert models.Instance.objects.get(pk=waiting).hold_code == "limit"
     come_back(left, *abandoned)
-    look(right)
+    right.look()
     assert running() == [waiting]
 
 
 def test_a_node_that_begins_later_starts_nothing_beside_it(nodes, abandoned):
     submit(models.Job.objects.get())
     later = node("later")
-    look(later)
+    later.look()
     assert running() == []
 
 
-def test_it_holds_nothing_when_its_node_was_killed(nodes, abandoned):
-    _, right = nodes
+def test_it_holds_nothing_when_its_node_was_killed(abandoned, monkeypatch):
+    monkeypatch.setattr(follow, "OTHER_NODES_SECONDS", 0)
+    later = node("later")
     (waiting,) = submit(models.Job.objects.get())
-    look(right)
+    later.look()
     assert running() == []
-    right.now = at(60)
-    right.pass_with(right.follower.abandoned_elsewhere(right.now))
+    later.look(60)
     assert running() == [waiting]
 
 
 def test_it_holds_nothing_when_its_node_stops(nodes, abandoned):
     left, right = nodes
     (waiting,) = submit(models.Job.objects.get())
-    look(right)
+    right.look()
     assert running() == []
     registration.sign_off(left.node, NOW)
-    look(right)
+    right.look()
     assert running() == [waiting]
 
 
 def test_what_has_not_changed_is_not_told_again(nodes, abandoned):
     _, right = nodes
-    look(right)
-    assert right.follower.abandoned_elsewhere(right.now) == []
+    right.look()
+    registration.keep_cores(nodes[0].node, 7, NOW)
+    assert right.follower.look(right.now, poked=True) == []
+
+
+def test_an_end_that_is_written_during_a_look_does_not_hide_its_thread(nodes, abandoned, monkeypatch):
+    """The events were read before the node told of it, as after a wish to cancel; the instance, after its end."""
+    _, right = nodes
+    (waiting,) = submit(models.Job.objects.get())
+    seen = changes.Changes(changes.newest(), instances=frozenset({abandoned[0], waiting}))
+    monkeypatch.setattr(changes, "since", lambda _position, but_of: seen)
+    right.look()
+    assert models.Instance.objects.get(pk=waiting).hold_code == "limit"
 
 
 def test_store_counts_it(nodes, abandoned):

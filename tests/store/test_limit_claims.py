@@ -48,7 +48,7 @@ class Node:
 
     def look(self, seconds: float = 0) -> Passed:
         self.now = at(seconds)
-        return self.pass_with(self.follower.look(poked=True))
+        return self.pass_with(self.follower.look(self.now, poked=True))
 
     def end(self, instance_id: int) -> Passed:
         token = self.engine.known.running[instance_id].token
@@ -134,7 +134,7 @@ def test_refused_for_a_place_waits_without_trying_again():
     models.Limit.objects.create(kind="tag", name="etl", maximum=1)
     left, right = Node("left"), Node("right")
     (second,) = submit(make_job(tags=["etl"]))
-    unaware = right.follower.look(poked=True)
+    unaware = right.follower.look(right.now, poked=True)
     (first,) = submit(make_job("urgent", tags=["etl"], priority=3))
     left.look()
     assert right.pass_with(unaware).refused_instances == {second}
